@@ -1,0 +1,5 @@
+//! placeholder
+
+pub mod error;
+
+pub use error::Error;
