@@ -1,0 +1,238 @@
+//! What is random in one step: where each branch reads its source and with which sign, how its positions are shifted,
+//! what is hidden.
+//!
+//! A [`Grid`] knows which starts are possible; [`Draws`] holds one drawn [`Job`] per branch and mask draw and cuts the
+//! windows out of the sources. The sign of a source is part of the gauge, so a branch that sees it with either sign
+//! learns nothing it may not know, and cannot learn one trajectory by heart as easily. Patches that touch a missing sample are left out of the job's tokens: they are neither
+//! context nor target.
+
+use crate::config::Plan;
+use crate::model::sources::Rows;
+use crate::model::standardize::{col, col_mut};
+use crate::{Error, Result};
+use faer::{MatMut, MatRef};
+use rand::{Rng, RngExt};
+use strt_kernels::{Job, ScaleShape};
+
+/// Random starts tried before the next admissible one is searched for in order.
+const TRIES: usize = 64;
+
+/// The possible windows of every scale.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    scales: Vec<ScaleGrid>,
+    /// Number of missing samples before t; absent when nothing is missing.
+    missing_before: Option<Vec<u32>>,
+    mask_ratio: f64,
+    n_shifts: usize,
+    random_sign: bool,
+    n_draws: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ScaleGrid {
+    shape: ScaleShape,
+    n_starts: usize,
+    start_step: usize,
+}
+
+/// |M| = max(1, ⌊ρ_mask·N + ½⌋).
+fn n_masked(mask_ratio: f64, n_tokens: usize) -> usize {
+    ((mask_ratio * n_tokens as f64 + 0.5) as usize).clamp(1, n_tokens)
+}
+
+impl Grid {
+    /// The windows that a recording with these rows offers. Refuses scales at which no window has two patches free of
+    /// missing samples.
+    pub fn new(plan: &Plan, rows: &Rows) -> Result<Grid> {
+        let settings = &plan.config().branches;
+        let scales = plan.branches().scales.iter().map(|&shape| {
+            let spare = rows.n_samples() - shape.span();
+            let start_step = if settings.random_start { 1 } else { shape.stride };
+            let cropped = settings.crop != 0 && rows.n_samples() > settings.crop;
+            let n_starts = if settings.random_start || cropped {
+                spare / start_step + 1
+            } else {
+                1
+            };
+            ScaleGrid {
+                shape,
+                n_starts,
+                start_step,
+            }
+        });
+        let missing_before = rows.missing().map(|missing| {
+            let mut count = 0;
+            let mut before = vec![0];
+            before.extend(missing.iter().map(|&m| {
+                count += u32::from(m);
+                count
+            }));
+            before
+        });
+        let grid = Grid {
+            scales: scales.collect(),
+            missing_before,
+            mask_ratio: settings.mask_ratio,
+            n_shifts: settings.max_shift,
+            random_sign: settings.random_sign,
+            n_draws: settings.n_masks,
+        };
+        for scale in &grid.scales {
+            if !(0..scale.n_starts).any(|s| grid.n_tokens(scale, s * scale.start_step) >= 2) {
+                return Err(Error::Recording(format!(
+                    "missing samples leave no stretch with two whole patches of {}; fill short gaps before the \
+                     separation or remove {} from branches.patch_sizes",
+                    scale.shape.patch, scale.shape.patch
+                )));
+            }
+        }
+        Ok(grid)
+    }
+
+    fn is_token(&self, scale: &ScaleGrid, start: usize, patch: usize) -> bool {
+        self.missing_before.as_ref().is_none_or(|before| {
+            let first = start + patch * scale.shape.stride;
+            before[first] == before[first + scale.shape.patch]
+        })
+    }
+
+    fn n_tokens(&self, scale: &ScaleGrid, start: usize) -> usize {
+        (0..scale.shape.n_patches)
+            .filter(|&i| self.is_token(scale, start, i))
+            .count()
+    }
+
+    /// A uniformly drawn start whose window has at least two patches to work with.
+    fn draw_start(&self, scale: &ScaleGrid, rng: &mut impl Rng) -> usize {
+        let mut index = rng.random_range(0..scale.n_starts);
+        if self.missing_before.is_some() {
+            let mut tries = 0;
+            while self.n_tokens(scale, index * scale.start_step) < 2 {
+                tries += 1;
+                index = if tries < TRIES {
+                    rng.random_range(0..scale.n_starts)
+                } else {
+                    (index + 1) % scale.n_starts
+                };
+            }
+        }
+        index * scale.start_step
+    }
+}
+
+/// The draws of one step, in the order of [`strt_kernels::BranchSet`]'s jobs.
+#[derive(Clone, Debug)]
+pub struct Draws {
+    starts: Vec<usize>,
+    signs: Vec<f64>,
+    jobs: Vec<Job>,
+    order: Vec<u32>,
+}
+
+impl Draws {
+    /// Buffers for all jobs of a plan, large enough for every later draw.
+    pub fn new(plan: &Plan) -> Draws {
+        let branches = plan.branches();
+        let jobs = (0..branches.n_jobs())
+            .map(|j| {
+                let scale = branches.scale_of(j / branches.n_draws);
+                Job {
+                    window: vec![0.0; scale.span()],
+                    shift: 0,
+                    tokens: Vec::with_capacity(scale.n_patches),
+                    masked: Vec::with_capacity(scale.n_patches),
+                }
+            })
+            .collect();
+        let most = branches.scales.iter().map(|s| s.n_patches).max().unwrap_or(0);
+        Draws {
+            starts: vec![0; branches.n_jobs()],
+            signs: vec![1.0; branches.n_jobs()],
+            jobs,
+            order: Vec::with_capacity(most),
+        }
+    }
+
+    /// Draws every job anew.
+    pub fn sample(&mut self, grid: &Grid, rng: &mut impl Rng) {
+        let n_scales = grid.scales.len();
+        for (j, job) in self.jobs.iter_mut().enumerate() {
+            let scale = &grid.scales[j / grid.n_draws % n_scales];
+            let start = grid.draw_start(scale, rng);
+            self.starts[j] = start;
+            self.signs[j] = if grid.random_sign && rng.random() {
+                -1.0
+            } else {
+                1.0
+            };
+            job.shift = if grid.n_shifts == 0 {
+                0
+            } else {
+                rng.random_range(0..grid.n_shifts)
+            };
+            job.tokens.clear();
+            job.tokens.extend(
+                (0..scale.shape.n_patches)
+                    .filter(|&i| grid.is_token(scale, start, i))
+                    .map(|i| i as u32),
+            );
+            // The first |M| places of a random permutation, by partial Fisher–Yates.
+            let n = job.tokens.len();
+            self.order.clear();
+            self.order.extend(0..n as u32);
+            let n_masked = n_masked(grid.mask_ratio, n);
+            for i in 0..n_masked {
+                let other = rng.random_range(i..n);
+                self.order.swap(i, other);
+            }
+            job.masked.clear();
+            job.masked.extend_from_slice(&self.order[..n_masked]);
+            job.masked.sort_unstable();
+        }
+    }
+
+    /// Replaces the draw of one job by a given one over all patches, for reproducing a recorded run.
+    pub fn set(&mut self, job: usize, start: usize, shift: usize, masked: &[u32], n_patches: usize) {
+        self.starts[job] = start;
+        self.signs[job] = 1.0;
+        let job = &mut self.jobs[job];
+        job.shift = shift;
+        job.tokens.clear();
+        job.tokens.extend(0..n_patches as u32);
+        job.masked.clear();
+        job.masked.extend_from_slice(masked);
+    }
+
+    /// Cuts every window out of the sources (T×K): window = ±S[start..start + span, k].
+    pub(crate) fn read_windows(&mut self, sources: MatRef<'_, f64>) {
+        let jobs_per_source = self.jobs.len() / sources.ncols();
+        for (j, job) in self.jobs.iter_mut().enumerate() {
+            let column = col(sources, j / jobs_per_source);
+            let (start, sign) = (self.starts[j], self.signs[j]);
+            for (slot, value) in job.window.iter_mut().zip(&column[start..]) {
+                *slot = sign * value;
+            }
+        }
+    }
+
+    /// The adjoint of [`Draws::read_windows`] for job `job`: adds factor·d_window to the gradient of its source.
+    pub(crate) fn add_gradient(&self, job: usize, factor: f64, d_window: &[f64], d_sources: MatMut<'_, f64>) {
+        let jobs_per_source = self.jobs.len() / d_sources.ncols();
+        let column = col_mut(d_sources, job / jobs_per_source);
+        let factor = factor * self.signs[job];
+        for (slot, d) in column[self.starts[job]..].iter_mut().zip(d_window) {
+            *slot += factor * d;
+        }
+    }
+
+    /// First sample of every job's window.
+    pub fn starts(&self) -> &[usize] {
+        &self.starts
+    }
+
+    /// The jobs, with their windows as last read.
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+}

@@ -1,0 +1,109 @@
+//! Column standardisation z = (s − μ)/(σ + ε), and its gradient. Rows that are missing take no part and stay 0.
+
+use crate::model::sources::Rows;
+use faer::{Mat, MatMut, MatRef};
+
+/// Standardised sources with the statistics that produced them.
+pub(crate) struct Standardize {
+    /// Z (T×K).
+    pub z: Mat<f64>,
+    /// μ_k.
+    pub mean: Vec<f64>,
+    /// σ_k (population).
+    pub deviation: Vec<f64>,
+    epsilon: f64,
+    /// Keep `mean` and `deviation` as they are: the gauge of another recording.
+    fixed: bool,
+}
+
+impl Standardize {
+    pub fn new(n_samples: usize, n_sources: usize, epsilon: f64) -> Standardize {
+        Standardize {
+            z: Mat::zeros(n_samples, n_sources),
+            mean: vec![0.0; n_sources],
+            deviation: vec![0.0; n_sources],
+            epsilon,
+            fixed: false,
+        }
+    }
+
+    /// What a centred source is divided by: σ_k + ε.
+    pub fn divisor(&self, k: usize) -> f64 {
+        self.deviation[k] + self.epsilon
+    }
+
+    /// Uses these means and divisors from now on, instead of the sources' own.
+    pub fn fix(&mut self, gauge: &[(f64, f64)]) {
+        self.fixed = true;
+        for (k, &(mean, divisor)) in gauge.iter().enumerate() {
+            (self.mean[k], self.deviation[k]) = (mean, divisor - self.epsilon);
+        }
+    }
+
+    /// Fills `z`, `mean` and `deviation` from S (T×K).
+    pub fn forward(&mut self, s: MatRef<'_, f64>, rows: &Rows) {
+        let n = rows.n_valid() as f64;
+        for k in 0..s.ncols() {
+            let (column, z) = (col(s, k), col_mut(self.z.as_mut(), k));
+            z.copy_from_slice(column);
+            if self.fixed {
+                let factor = 1.0 / self.divisor(k);
+                let mean = self.mean[k];
+                let z = col_mut(self.z.as_mut(), k);
+                z.iter_mut().for_each(|v| *v = (*v - mean) * factor);
+                rows.zero_missing(z);
+                continue;
+            }
+            rows.zero_missing(z);
+            let mean = z.iter().sum::<f64>() / n;
+            z.iter_mut().for_each(|v| *v -= mean);
+            rows.zero_missing(z);
+            let deviation = (z.iter().map(|v| v * v).sum::<f64>() / n).sqrt();
+            let factor = 1.0 / (deviation + self.epsilon);
+            z.iter_mut().for_each(|v| *v *= factor);
+            (self.mean[k], self.deviation[k]) = (mean, deviation);
+        }
+    }
+
+    /// d_s += ∂J/∂s. With v = s − μ: d_v = d_z/(σ+ε) − z·Σ(d_z z)/(T σ), then d_s = d_v − mean(d_v).
+    pub fn backward(&self, d_z: MatRef<'_, f64>, rows: &Rows, mut d_s: MatMut<'_, f64>) {
+        let n = rows.n_valid() as f64;
+        for k in 0..d_z.ncols() {
+            let (d_z, z) = (col(d_z, k), col(self.z.as_ref(), k));
+            let d_s = col_mut(d_s.as_mut(), k);
+            // Missing rows have z = 0, so only d_z needs care there.
+            let (mut sum, mut dot) = (0.0, 0.0);
+            rows.for_each_valid(|t| {
+                sum += d_z[t];
+                dot += d_z[t] * z[t];
+            });
+            let factor = 1.0 / self.divisor(k);
+            if self.fixed {
+                rows.for_each_valid(|t| d_s[t] += factor * d_z[t]);
+                continue;
+            }
+            // A constant source has no direction in which its deviation changes.
+            let pull = if self.deviation[k] > 0.0 {
+                dot / (n * self.deviation[k])
+            } else {
+                0.0
+            };
+            let mean = factor * sum / n; // Σz = 0, so the second part of d_v has mean 0
+            rows.for_each_valid(|t| d_s[t] += factor * d_z[t] - pull * z[t] - mean);
+        }
+    }
+}
+
+/// Column k as a slice; every matrix in this crate is a plain column-major `Mat`.
+pub(crate) fn col<'a>(matrix: MatRef<'a, f64>, k: usize) -> &'a [f64] {
+    matrix.col(k).try_as_col_major().expect("column-major").as_slice()
+}
+
+/// Column k as a mutable slice.
+pub(crate) fn col_mut<'a>(matrix: MatMut<'a, f64>, k: usize) -> &'a mut [f64] {
+    matrix
+        .col_mut(k)
+        .try_as_col_major_mut()
+        .expect("column-major")
+        .as_slice_mut()
+}

@@ -1,0 +1,228 @@
+//! L_rec = ‖Y − M_θ(S̃)‖²_F / (2ν_y), over the samples that are not missing.
+//!
+//! A mixer with a linear output layer, ŷ = φ·W, can have W eliminated (variable projection): in every step
+//!
+//! ```text
+//! W* = argmin_W ‖Y − ΦW‖² + Tβ‖W‖² = (ΦᵀΦ/T + βI)⁻¹ ΦᵀY/T        L_rec = (‖Y − ΦW*‖² + Tβ‖W*‖²)/(2ν_y)
+//! ```
+//!
+//! By the envelope theorem the gradient in everything else is that at fixed W*; the ridge term belongs to the value,
+//! or the theorem would not hold. Rows are read in blocks, so the workspace does not grow with the recording.
+
+use crate::model::cholesky;
+use crate::model::mixer::{LinearHead, Mixer};
+use crate::model::sources::Rows;
+use crate::model::standardize::col_mut;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use std::sync::Arc;
+
+/// Rows handled at once.
+const BLOCK: usize = 4096;
+
+/// The reconstruction term, its data and its workspace.
+pub(crate) struct Reconstruction {
+    observations: Arc<Mat<f64>>, // Y (T×m), prepared, 0 in missing rows; shared by restarts
+    variance: f64,
+    /// β when the output layer is eliminated.
+    ridge: Option<f64>,
+    gram: Mat<f64>,       // ΦᵀΦ/T + βI (F×F)
+    moment: Mat<f64>,     // ΦᵀY/T, then W (F×m)
+    features: Mat<f64>,   // Φ (B×F)
+    d_features: Mat<f64>, // (B×F)
+    residual: Mat<f64>,   // Ŷ − Y, then ∂J/∂Ŷ (B×m)
+    d_input: Mat<f64>,    // (B×K)
+    scratch: Vec<f64>,
+}
+
+impl Reconstruction {
+    /// `observations` must be prepared, with 0 in missing rows. `ridge` asks for elimination, which needs a head.
+    pub fn new(
+        observations: Arc<Mat<f64>>,
+        mixer: &dyn Mixer,
+        variance: f64,
+        ridge: Option<f64>,
+    ) -> Reconstruction {
+        let rows = BLOCK.min(observations.nrows());
+        let n_features = mixer.linear_head().map_or(0, |head| head.n_features());
+        let m = mixer.n_channels();
+        Reconstruction {
+            variance,
+            ridge,
+            gram: Mat::zeros(n_features, n_features),
+            moment: Mat::zeros(n_features, m),
+            features: Mat::zeros(rows, n_features),
+            d_features: Mat::zeros(rows, n_features),
+            residual: Mat::zeros(rows, m),
+            d_input: Mat::zeros(rows, mixer.n_sources()),
+            scratch: Vec::new(),
+            observations,
+        }
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let n = self.observations.nrows();
+        (0..n)
+            .step_by(BLOCK)
+            .map(move |first| (first, BLOCK.min(n - first)))
+    }
+
+    /// Value; adds ∂L/∂S̃ to `d_input` and ∂L/∂θ to `d_parameters`. An eliminated output layer is written into θ.
+    pub fn evaluate(
+        &mut self,
+        mixer: &mut dyn Mixer,
+        input: MatRef<'_, f64>,
+        rows: &Rows,
+        mut d_input: MatMut<'_, f64>,
+        d_parameters: &mut [f64],
+    ) -> f64 {
+        let mut penalty = 0.0;
+        if let Some(ridge) = self.ridge {
+            penalty = self.eliminate(mixer, input, rows, ridge);
+        }
+        let mut square = 0.0;
+        for (first, n) in self.blocks() {
+            let block = input.subrows(first, n);
+            square += match mixer.linear_head() {
+                Some(head) => {
+                    // A single block still holds the features of the elimination.
+                    if self.ridge.is_none() || n < self.observations.nrows() {
+                        self.read_features(head, block, rows, first);
+                    }
+                    self.through_head(mixer, head, block, first, d_parameters)
+                }
+                None => self.through_mixer(mixer, block, rows, first, d_parameters),
+            };
+            let mut target = d_input.as_mut().subrows_mut(first, n);
+            target += self.d_input.as_ref().subrows(0, n);
+        }
+        (square + penalty) / (2.0 * self.variance)
+    }
+
+    /// Solves for W, writes it into θ and returns Tβ‖W‖².
+    fn eliminate(&mut self, mixer: &mut dyn Mixer, input: MatRef<'_, f64>, rows: &Rows, ridge: f64) -> f64 {
+        let n_valid = rows.n_valid() as f64;
+        let head = mixer
+            .linear_head()
+            .expect("elimination was checked to have a head");
+        let place = head.head();
+        self.gram.fill(0.0);
+        self.moment.fill(0.0);
+        for (first, n) in self.blocks() {
+            self.read_features(head, input.subrows(first, n), rows, first);
+            let features = self.features.as_ref().subrows(0, n);
+            let y = self.observations.as_ref().subrows(first, n);
+            matmul(
+                self.gram.as_mut(),
+                Accum::Add,
+                features.transpose(),
+                features,
+                1.0 / n_valid,
+                Par::Seq,
+            );
+            matmul(
+                self.moment.as_mut(),
+                Accum::Add,
+                features.transpose(),
+                y,
+                1.0 / n_valid,
+                Par::Seq,
+            );
+        }
+        (0..self.gram.nrows()).for_each(|f| self.gram[(f, f)] += ridge);
+        cholesky::factor_in_place(&mut self.gram);
+        cholesky::solve_in_place(&self.gram, &mut self.moment);
+        let weights = &mut mixer.parameters_mut()[place];
+        if !self.moment.squared_norm_l2().is_finite() {
+            return f64::NAN; // divergence: J says so, and θ keeps its last good value
+        }
+        let shape = (self.moment.nrows(), self.moment.ncols());
+        MatMut::from_column_major_slice_mut(weights, shape.0, shape.1).copy_from(&self.moment);
+        n_valid * ridge * weights.iter().map(|w| w * w).sum::<f64>()
+    }
+
+    /// Φ of one block, with 0 in missing rows.
+    fn read_features(&mut self, head: &dyn LinearHead, block: MatRef<'_, f64>, rows: &Rows, first: usize) {
+        let mut features = self.features.as_mut().subrows_mut(0, block.nrows());
+        head.features(block, features.as_mut(), &mut self.scratch);
+        for f in 0..head.n_features() {
+            rows.zero_missing_from(first, col_mut(features.as_mut(), f));
+        }
+    }
+
+    /// ‖Ŷ−Y‖² of one block through features and W; leaves ∂L/∂S̃ in `self.d_input`.
+    fn through_head(
+        &mut self,
+        mixer: &dyn Mixer,
+        head: &dyn LinearHead,
+        block: MatRef<'_, f64>,
+        first: usize,
+        d_parameters: &mut [f64],
+    ) -> f64 {
+        let (n, m, n_features) = (block.nrows(), mixer.n_channels(), head.n_features());
+        let w = MatRef::from_column_major_slice(&mixer.parameters()[head.head()], n_features, m);
+        let features = self.features.as_ref().subrows(0, n);
+        let mut residual = self.residual.as_mut().subrows_mut(0, n);
+        residual.copy_from(self.observations.as_ref().subrows(first, n));
+        matmul(residual.as_mut(), Accum::Add, features, w, -1.0, Par::Seq); // Y − Ŷ
+        let square = residual.squared_norm_l2();
+        let residual = self.residual.as_ref().subrows(0, n);
+        if self.ridge.is_none() {
+            let d_w = MatMut::from_column_major_slice_mut(&mut d_parameters[head.head()], n_features, m);
+            matmul(
+                d_w,
+                Accum::Add,
+                features.transpose(),
+                residual,
+                -1.0 / self.variance,
+                Par::Seq,
+            );
+        }
+        let mut d_features = self.d_features.as_mut().subrows_mut(0, n);
+        matmul(
+            d_features.as_mut(),
+            Accum::Replace,
+            residual,
+            w.transpose(),
+            -1.0 / self.variance,
+            Par::Seq,
+        );
+        let d_block = self.d_input.as_mut().subrows_mut(0, n);
+        head.features_backward(
+            block,
+            d_features.as_ref(),
+            d_block,
+            d_parameters,
+            &mut self.scratch,
+        );
+        square
+    }
+
+    /// The same for a mixer of any other form.
+    fn through_mixer(
+        &mut self,
+        mixer: &dyn Mixer,
+        block: MatRef<'_, f64>,
+        rows: &Rows,
+        first: usize,
+        d_parameters: &mut [f64],
+    ) -> f64 {
+        let n = block.nrows();
+        let mut residual = self.residual.as_mut().subrows_mut(0, n);
+        mixer.forward(block, residual.as_mut(), &mut self.scratch);
+        residual -= self.observations.as_ref().subrows(first, n);
+        for c in 0..mixer.n_channels() {
+            rows.zero_missing_from(first, col_mut(residual.as_mut(), c));
+        }
+        let square = residual.squared_norm_l2();
+        residual *= faer::Scale(1.0 / self.variance);
+        let d_block = self.d_input.as_mut().subrows_mut(0, n);
+        mixer.backward(block, residual.as_ref(), d_block, d_parameters, &mut self.scratch);
+        square
+    }
+
+    /// Y as the term sees it.
+    pub fn observations(&self) -> MatRef<'_, f64> {
+        (*self.observations).as_ref()
+    }
+}

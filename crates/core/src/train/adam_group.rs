@@ -1,0 +1,61 @@
+//! Adam state of one f64 parameter group (A, S or E, θ, η). The networks keep theirs in the engine.
+
+use crate::model::sources::permute_columns;
+use crate::model::standardize::{col, col_mut};
+use faer::{Mat, MatMut, MatRef};
+use strt_kernels::AdamStep;
+
+/// Moments of a group, shaped like its parameters, and how many updates it has had.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct AdamGroup {
+    pub first: Mat<f64>,
+    pub second: Mat<f64>,
+    pub count: u64,
+}
+
+impl AdamGroup {
+    pub fn new(rows: usize, columns: usize) -> AdamGroup {
+        AdamGroup {
+            first: Mat::zeros(rows, columns),
+            second: Mat::zeros(rows, columns),
+            count: 0,
+        }
+    }
+
+    /// One update of the matrix `parameters` with `scale` × `gradient`; `step.count` is filled in here.
+    pub fn update(
+        &mut self,
+        step: AdamStep,
+        scale: f64,
+        gradient: MatRef<'_, f64>,
+        mut parameters: MatMut<'_, f64>,
+    ) {
+        self.count += 1;
+        let step = AdamStep {
+            count: self.count,
+            ..step
+        };
+        for c in 0..gradient.ncols() {
+            let parameters = col_mut(parameters.as_mut(), c);
+            let (first, second) = (col_mut(self.first.as_mut(), c), col_mut(self.second.as_mut(), c));
+            step.apply(scale, col(gradient, c), parameters, first, second);
+        }
+    }
+
+    /// The same for a flat vector, held as one column.
+    pub fn update_vector(&mut self, step: AdamStep, scale: f64, gradient: &[f64], parameters: &mut [f64]) {
+        let n = gradient.len();
+        self.update(
+            step,
+            scale,
+            MatRef::from_column_major_slice(gradient, n, 1),
+            MatMut::from_column_major_slice_mut(parameters, n, 1),
+        );
+    }
+
+    /// Column k takes over the moments of column `order[k]`.
+    pub fn permute_columns(&mut self, order: &[usize]) {
+        self.first = permute_columns(&self.first, order);
+        self.second = permute_columns(&self.second, order);
+    }
+}

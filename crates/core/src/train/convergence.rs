@@ -1,0 +1,74 @@
+//! When a run has converged: the smoothed objective has stopped improving.
+//!
+//! Masks are drawn anew in every step, so J itself jitters; an exponential average (bias-corrected) is judged.
+
+use crate::config::EarlyStopping;
+
+/// Smoothed objective and the time since it last improved.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Convergence {
+    pub(super) average: f64,
+    pub(super) weight: f64,
+    pub(super) best: f64,
+    pub(super) since_best: usize,
+}
+
+impl Convergence {
+    pub fn new() -> Convergence {
+        // The best value is finite so that it survives every text format.
+        Convergence {
+            average: 0.0,
+            weight: 0.0,
+            best: f64::MAX,
+            since_best: 0,
+        }
+    }
+
+    /// Takes in J of one step.
+    pub fn record(&mut self, objective: f64, settings: &EarlyStopping) {
+        self.average = settings.smoothing * self.average + (1.0 - settings.smoothing) * objective;
+        self.weight = settings.smoothing * self.weight + (1.0 - settings.smoothing);
+        let smoothed = self.smoothed();
+        if smoothed < self.best - settings.tolerance * self.best.abs().clamp(1.0, 1e12) {
+            self.best = smoothed;
+            self.since_best = 0;
+        } else {
+            self.since_best += 1;
+        }
+    }
+
+    /// Forgets what was best, because the problem has changed: the sources have become free.
+    pub fn restart(&mut self) {
+        (self.best, self.since_best) = (f64::MAX, 0);
+    }
+
+    /// The smoothed objective.
+    pub fn smoothed(&self) -> f64 {
+        self.average / self.weight
+    }
+
+    /// No improvement for `patience` steps.
+    pub fn reached(&self, settings: &EarlyStopping) -> bool {
+        self.since_best >= settings.patience
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_falling_objective_is_not_converged_and_a_flat_one_is() {
+        let settings = EarlyStopping {
+            patience: 20,
+            smoothing: 0.5,
+            ..EarlyStopping::default()
+        };
+        let mut convergence = Convergence::new();
+        (0..100).for_each(|n| convergence.record(-(n as f64), &settings));
+        assert!(!convergence.reached(&settings));
+        (0..40).for_each(|_| convergence.record(-100.0, &settings));
+        assert!(convergence.reached(&settings));
+        assert!((convergence.smoothed() + 100.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,24 @@
+//! Training: from a recording and a configuration to a [`Separation`](crate::Separation).
+//!
+//! One step reads: sample → evaluate → update → observe ([`Trainer`]). Everything that watches a run (progress bar,
+//! history file, scores against true sources) is an [`Observer`] of one typed [`StepReport`].
+//!
+//! Deliberately absent: true sources (they live in `evaluate`, which this module does not import), files, clocks.
+
+mod adam_group;
+mod checkpoint;
+mod convergence;
+mod moves;
+mod observer;
+mod prepared;
+mod restarts;
+mod resume;
+mod schedule;
+pub(crate) mod start;
+mod trainer;
+
+pub use checkpoint::{BranchCheckpoint, Checkpoint, Moments};
+pub use observer::{Observer, StepReport};
+pub use prepared::Prepared;
+pub use restarts::{RestartSummary, separate, separate_observed};
+pub use trainer::{Start, StopReason, Trainer};

@@ -1,0 +1,184 @@
+//! Where everything starts: sources, mixer and networks, from the seed or from the caller.
+
+use super::prepared::Prepared;
+use crate::config::{AssignmentRule, Coordinates, Elimination, EngineKind, Init, MixerKind, Plan};
+use crate::model::mixer::{Mixer, MlpMixer};
+use crate::model::sources::SourceParameters;
+use crate::random::{Stream, rng};
+use crate::{Error, Result};
+use faer::Mat;
+use rand_distr::{Distribution, StandardNormal};
+use strt_kernels::cpu::CpuEngine;
+use strt_kernels::reference::ReferenceEngine;
+use strt_kernels::{BranchSet, Buffer, Engine, Layout};
+
+/// Layout of one branch.
+pub(crate) fn layout(branches: &BranchSet, branch: usize) -> Layout {
+    Layout::new(branches.scale_of(branch).patch, &branches.network)
+}
+
+/// The engine of the plan, its networks drawn from the seed.
+pub(super) fn engine(plan: &Plan, seed: u64) -> Box<dyn Engine> {
+    let branches = plan.branches().clone();
+    let mut engine: Box<dyn Engine> = match plan.config().engine {
+        EngineKind::Cpu => Box::new(CpuEngine::new(branches)),
+        EngineKind::Reference => Box::new(ReferenceEngine::new(branches)),
+    };
+    let mut rng = rng(seed, Stream::Networks);
+    for b in 0..engine.branches().n_branches() {
+        let layout = layout(engine.branches(), b);
+        let mut values = vec![0.0; layout.len()];
+        for tensor in layout.tensors() {
+            let slot = &mut values[tensor.range.clone()];
+            match tensor.init {
+                strt_kernels::Init::Zero => slot.fill(0.0),
+                strt_kernels::Init::One => slot.fill(1.0),
+                strt_kernels::Init::Normal(scale) => slot.fill_with(|| {
+                    let x: f64 = StandardNormal.sample(&mut rng);
+                    scale * x
+                }),
+            }
+        }
+        engine.write(Buffer::Parameters, b, &values);
+    }
+    engine
+}
+
+/// The mixer of the plan, or the caller's own, checked against the plan.
+pub(super) fn mixer(
+    prepared: &Prepared,
+    seed: u64,
+    custom: Option<Box<dyn Mixer>>,
+) -> Result<Box<dyn Mixer>> {
+    let config = prepared.plan.config();
+    let (k, m) = (config.n_sources, prepared.observations.ncols());
+    let refuse = |field: &'static str, found: String, expected: &str| {
+        Err(Error::Config {
+            field,
+            found,
+            expected: expected.into(),
+        })
+    };
+    let kind = config.mixer.kind;
+    let mut mixer: Box<dyn Mixer> = match (kind, custom) {
+        (MixerKind::Custom, Some(mixer)) => mixer,
+        (MixerKind::Custom, None) => {
+            return refuse("mixer.kind", "custom".into(), "give the mixer to Trainer::start");
+        }
+        (_, Some(_)) => {
+            return refuse(
+                "mixer.kind",
+                format!("{kind:?}"),
+                "a given mixer needs the kind custom",
+            );
+        }
+        (MixerKind::Affine, None) => Box::new(MlpMixer::affine(k, m)),
+        (MixerKind::Mlp, None) => {
+            let c = &config.mixer;
+            Box::new(MlpMixer::new(k, m, &c.hidden, c.activation, c.skip))
+        }
+    };
+    if (mixer.n_sources(), mixer.n_channels()) != (k, m) {
+        return Err(Error::Shape {
+            what: "mixer",
+            expected: format!("{k} sources → {m} channels"),
+            found: format!("{} sources → {} channels", mixer.n_sources(), mixer.n_channels()),
+        });
+    }
+    if config.mixer.elimination == Elimination::LeastSquares && mixer.linear_head().is_none() {
+        return refuse(
+            "mixer.elimination",
+            "least_squares".into(),
+            "this mixer names no linear head to eliminate; set it to gradient",
+        );
+    }
+    let identity: Vec<usize> = (0..k).collect();
+    let mut trial = mixer.parameters().to_vec();
+    if config.assignment.rule != AssignmentRule::None && !mixer.permute_sources(&identity, &mut trial) {
+        return refuse(
+            "assignment.rule",
+            format!("{:?}", config.assignment.rule),
+            "this mixer cannot reorder its inputs; implement permute_sources or set the rule to none",
+        );
+    }
+    mixer.initialize(seed);
+    Ok(mixer)
+}
+
+/// The sources of the plan, or the caller's own.
+pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -> Result<SourceParameters> {
+    let config = prepared.plan.config();
+    let (t, k) = (prepared.rows.n_samples(), config.n_sources);
+    let mut rng = rng(seed, Stream::Sources);
+    let mut noise =
+        |rows, columns| Mat::<f64>::from_fn(rows, columns, |_, _| StandardNormal.sample(&mut rng));
+    let given = match (config.sources.init, given) {
+        (Init::Given, Some(s)) => {
+            check_given(&s, prepared)?;
+            Some(s)
+        }
+        (Init::Given, None) => {
+            return Err(Error::Config {
+                field: "sources.init",
+                found: "given".into(),
+                expected: "give the initial sources to Trainer::start".into(),
+            });
+        }
+        (_, Some(_)) => {
+            return Err(Error::Config {
+                field: "sources.init",
+                found: format!("{:?}", config.sources.init),
+                expected: "given initial sources need the init given".into(),
+            });
+        }
+        (_, None) => None,
+    };
+    let whitened = prepared.whitened.clone();
+    Ok(match (config.sources.coordinates, config.sources.init) {
+        (Coordinates::Direct, Init::Random) => SourceParameters::Direct { s: noise(t, k) },
+        (Coordinates::Direct, Init::Pca) => SourceParameters::Direct {
+            s: (*whitened).clone(),
+        },
+        (Coordinates::Direct, Init::Given) => SourceParameters::Direct {
+            s: given.expect("checked above"),
+        },
+        (Coordinates::Fiber, init) => {
+            let (a, e) = match init {
+                Init::Random => (noise(k, k).qr().compute_thin_Q(), None),
+                Init::Pca => (Mat::identity(k, k), None),
+                Init::Given => {
+                    // ZwᵀZw = T·I, so A = ZwᵀS/T is the projection and E what is left.
+                    let s = given.expect("checked above");
+                    let a = faer::Scale(1.0 / prepared.rows.n_valid() as f64) * (whitened.transpose() * &s);
+                    let rest = &s - &*whitened * &a;
+                    (a, Some(rest))
+                }
+            };
+            let free = prepared.plan.unlock_step.is_some();
+            let e = e.or_else(|| free.then(|| Mat::zeros(t, k)));
+            SourceParameters::Fiber { whitened, a, e }
+        }
+    })
+}
+
+fn check_given(s: &Mat<f64>, prepared: &Prepared) -> Result<()> {
+    let expected = (prepared.rows.n_samples(), prepared.plan.config().n_sources);
+    if s.shape() != expected {
+        let found = format!("{} × {}", s.nrows(), s.ncols());
+        return Err(Error::Shape {
+            what: "initial sources",
+            expected: format!("{} samples × {} sources", expected.0, expected.1),
+            found,
+        });
+    }
+    if let Some((t, k)) = (0..s.ncols())
+        .flat_map(|k| (0..s.nrows()).map(move |t| (t, k)))
+        .find(|&(t, k)| !s[(t, k)].is_finite())
+    {
+        return Err(Error::State(format!(
+            "initial sources: sample {t} of source {k} is {}; every value must be finite",
+            s[(t, k)]
+        )));
+    }
+    Ok(())
+}

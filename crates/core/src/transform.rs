@@ -1,0 +1,192 @@
+//! Sources of new data under a trained model.
+//!
+//! An affine model unmixes row by row with the map it has learned. A nonlinear one has no inverse: the sources of the
+//! new samples are optimised, with mixer, networks, controller and gauge frozen, from the best linear guess.
+
+use crate::config::{Coordinates, Elimination, Init, MixerKind};
+use crate::separation::{Separation, affine_map};
+use crate::train::{Observer, Prepared, Start, StopReason, Trainer};
+use crate::{Error, Recording, Result};
+use faer::Mat;
+use strt_kernels::Buffer;
+
+/// Sources of a new recording.
+#[derive(Clone, Debug)]
+pub struct Transformed {
+    /// S̃ (T×K); NaN where samples are missing.
+    pub sources: Mat<f64>,
+    /// Why the optimisation ended; `None` for an affine model, which needs none.
+    pub stop: Option<StopReason>,
+    /// Whether the sources had stopped improving (always true for an affine model).
+    pub converged: bool,
+}
+
+impl Separation {
+    /// Sources of `recording`, which must have the channels of the training data in the same order. `steps` bounds the
+    /// optimisation of a nonlinear model; an affine one ignores it.
+    pub fn transform(
+        &self,
+        recording: &Recording,
+        steps: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Transformed> {
+        let parts = &self.parts;
+        let m = parts.scaling.n_channels();
+        if recording.n_channels() != m {
+            return Err(Error::Shape {
+                what: "channels of the new recording",
+                expected: format!("{m} ({})", parts.channel_names.join(", ")),
+                found: recording.n_channels().to_string(),
+            });
+        }
+        if affine_map(&*parts.mixer).is_some() {
+            let s = self.linear_sources(recording)?;
+            let sources = Mat::from_fn(s.nrows(), s.ncols(), |t, k| self.decode(k, s[(t, k)]));
+            return Ok(Transformed {
+                sources,
+                stop: None,
+                converged: true,
+            });
+        }
+        self.optimise(recording, steps, observer)
+    }
+
+    /// Φ_dec with the training gauge.
+    fn decode(&self, k: usize, s: f64) -> f64 {
+        if self.parts.config.mixer.decoder_standardization {
+            let (mean, divisor) = self.parts.gauge[k];
+            (s - mean) / divisor
+        } else {
+            s
+        }
+    }
+
+    /// S by the learned affine map; NaN rows stay NaN.
+    fn linear_sources(&self, recording: &Recording) -> Result<Mat<f64>> {
+        let scaled = self.parts.scaling.apply(recording.observations())?;
+        let (m, unmixing) = (scaled.ncols(), &self.parts.unmixing);
+        let weights = unmixing.as_ref().subrows(0, m);
+        let mut s = &scaled * weights;
+        for k in 0..s.ncols() {
+            for t in 0..s.nrows() {
+                s[(t, k)] = if recording.is_missing(t) {
+                    f64::NAN
+                } else {
+                    s[(t, k)] + unmixing[(m, k)]
+                };
+            }
+        }
+        Ok(s)
+    }
+
+    fn optimise(
+        &self,
+        recording: &Recording,
+        steps: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Transformed> {
+        let mut trainer = self.frozen_trainer(recording, steps)?;
+        let stop = trainer.run(observer);
+        let result = trainer.finish();
+        Ok(Transformed {
+            converged: result.converged(),
+            sources: result.parts.sources,
+            stop: Some(stop),
+        })
+    }
+
+    /// A run on `recording` in which nothing moves but the sources.
+    fn frozen_trainer(&self, recording: &Recording, steps: usize) -> Result<Trainer> {
+        let parts = &self.parts;
+        let mut config = parts.config.clone();
+        config.mixer.kind = MixerKind::Custom; // the trained mixer is given as it is
+        config.mixer.elimination = Elimination::Gradient;
+        config.sources.coordinates = Coordinates::Direct;
+        config.sources.init = Init::Given;
+        config.assignment.at.clear();
+        config.assignment.rule = crate::config::AssignmentRule::None;
+        // Only the sources move, and nothing ties them to each other but the mixer.
+        config.weights.separation = Some(0.0);
+        (config.weights.entropy, config.weights.gap) = (0.0, 0.0);
+        let rates = &mut config.optimizer.rates;
+        (rates.networks, rates.controller, rates.mixer) = (0.0, 0.0, 0.0);
+        rates.sources = Some(rates.sources.unwrap_or(0.001).max(0.01));
+        config.optimizer.steps = Some(steps);
+        let ratio = recording.n_samples() as f64 / parts.sources.nrows() as f64;
+        config.weights.observation_variance = config.weights.observation_variance.map(|v| v * ratio);
+
+        let mut initial = self.linear_sources(recording)?;
+        for k in 0..initial.ncols() {
+            for t in 0..initial.nrows() {
+                if recording.is_missing(t) {
+                    initial[(t, k)] = 0.0;
+                }
+            }
+        }
+        let start = Start {
+            mixer: Some(parts.mixer.clone_box()),
+            sources: Some(initial),
+        };
+        let prepared = Prepared::like(recording, &config, parts.scaling.clone(), parts.whitening.clone())?;
+        let mut trainer = Trainer::on(&prepared, start)?;
+        let model = trainer.model_mut();
+        model
+            .mixer
+            .parameters_mut()
+            .copy_from_slice(parts.mixer.parameters());
+        model.raw_gaps.copy_from_slice(&parts.raw_gaps);
+        for (b, network) in parts.networks.iter().enumerate() {
+            model.engine.write(Buffer::Parameters, b, network);
+        }
+        trainer.fix_gauge(&parts.gauge);
+        Ok(trainer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synth::{MixingKind, ProblemSpec};
+    use crate::train::{Start, separate_observed};
+
+    /// Everything but the sources has the same bits after the optimisation.
+    #[test]
+    fn only_the_sources_move() {
+        let spec = ProblemSpec {
+            mixing: MixingKind::Pnl,
+            n_samples: 200,
+            n_channels: 4,
+            ..ProblemSpec::default()
+        };
+        let recording = spec.generate().unwrap().recording().unwrap();
+        let mut config = crate::Config::nonlinear(3);
+        config.branches.patch_sizes = vec![4, 8];
+        config.branches.d_model = 8;
+        config.branches.n_heads = 2;
+        config.mixer.hidden = vec![5];
+        config.optimizer.steps = Some(20);
+        let separation = separate_observed(&recording, &config, Start::default(), &mut ()).unwrap();
+        let parts = separation.parts();
+        let mut trainer = separation.frozen_trainer(&recording, 15).unwrap();
+        trainer.evaluate_at(0);
+        let before = trainer.objective().mixer_input().to_owned();
+        trainer.run(&mut ());
+        let model = trainer.model();
+        assert_eq!(model.mixer.parameters(), parts.mixer.parameters());
+        assert_eq!(model.raw_gaps, parts.raw_gaps);
+        assert_eq!(trainer.report().controller, &parts.controller);
+        for (b, network) in parts.networks.iter().enumerate() {
+            let mut found = vec![0.0; network.len()];
+            model.engine.read(Buffer::Parameters, b, &mut found);
+            assert_eq!(&found, network, "branch {b}");
+        }
+        for (k, &(mean, divisor)) in parts.gauge.iter().enumerate() {
+            let (found_mean, found_divisor) = trainer.objective().gauge(k);
+            assert!((found_mean - mean).abs() < 1e-15 && (found_divisor - divisor).abs() < 1e-15);
+        }
+        assert!(
+            trainer.objective().mixer_input() != before,
+            "the sources did not move"
+        );
+    }
+}

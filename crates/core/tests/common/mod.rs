@@ -1,0 +1,79 @@
+//! Small problems shared by the integration tests. Every setting that matters to a test is set here or in the test,
+//! never left to a default that may be tuned later.
+#![allow(dead_code)]
+
+use faer::Mat;
+use strtransformer::config::{AssignmentRule, Coordinates, MixerKind};
+use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
+use strtransformer::{Config, Recording};
+
+pub const STEPS: usize = 24;
+
+/// Three AR(1) processes in four channels.
+pub fn problem(n_samples: usize, mixing: MixingKind) -> Problem {
+    ProblemSpec {
+        kind: SourceKind::Ar,
+        mixing,
+        n_samples,
+        n_sources: 3,
+        n_channels: 4,
+        noise: 0.02,
+        seed: 5,
+    }
+    .generate()
+    .unwrap()
+}
+
+pub fn recording(n_samples: usize) -> Recording {
+    problem(n_samples, MixingKind::Linear).recording().unwrap()
+}
+
+/// The same with a gap, single missing values and a missing last sample.
+pub fn with_gaps(n_samples: usize) -> Recording {
+    let complete = recording(n_samples);
+    let gone = |t: usize, c: usize| (60..75).contains(&t) || t + 1 == n_samples || (t == 20 && c == 1);
+    let y = complete.observations();
+    Recording::from_mat(Mat::from_fn(n_samples, y.ncols(), |t, c| {
+        if gone(t, c) { f64::NAN } else { y[(t, c)] }
+    }))
+    .unwrap()
+}
+
+/// Cuts a preset down to a size at which a step takes about a millisecond.
+fn shrink(mut config: Config) -> Config {
+    config.threads = 1;
+    config.branches.patch_sizes = vec![4, 8, 16];
+    config.branches.d_model = 8;
+    config.branches.n_heads = 2;
+    config.branches.n_layers = 1;
+    config.mixer.hidden = vec![6];
+    config.optimizer.steps = Some(STEPS);
+    config.optimizer.early_stopping.enabled = false;
+    config
+}
+
+/// Affine mixer, fiber coordinates that stay locked, moves between branches in the first steps.
+pub fn affine() -> Config {
+    let mut config = shrink(Config::new(3));
+    config.mixer.kind = MixerKind::Affine;
+    config.sources.coordinates = Coordinates::Fiber;
+    config.sources.unlock = Some(1.0);
+    config.assignment.rule = AssignmentRule::CorrelationTime;
+    config.assignment.at = vec![0.125, 0.25, 0.5]; // steps 3, 6, 12
+    config
+}
+
+/// MLP mixer; E becomes free at step 8, between two moves.
+pub fn nonlinear() -> Config {
+    let mut config = shrink(Config::nonlinear(3));
+    config.sources.coordinates = Coordinates::Fiber;
+    config.sources.unlock = Some(8.5 / STEPS as f64);
+    config.assignment.rule = AssignmentRule::CorrelationTime;
+    config.assignment.at = vec![0.125, 0.25, 0.5];
+    config
+}
+
+/// Algorithm 1 as printed.
+pub fn paper() -> Config {
+    shrink(Config::paper(3))
+}

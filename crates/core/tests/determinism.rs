@@ -1,0 +1,295 @@
+//! The same seed gives the same bits: whatever the number of threads, and wherever the run was stopped and resumed.
+//!
+//! A run is reduced to a [`Fingerprint`]: the bits of everything that it leaves behind, by name.
+
+mod common;
+
+use common::{STEPS, affine, nonlinear, paper, recording, with_gaps};
+use faer::MatRef;
+use std::ops::ControlFlow;
+use strtransformer::config::{AssignmentRule, EngineKind};
+use strtransformer::model::objective::Terms;
+use strtransformer::train::{Observer, Start, StepReport, StopReason, separate_observed};
+use strtransformer::{Config, Recording, Separation, Trainer};
+
+type Fingerprint = Vec<(&'static str, Vec<u64>)>;
+
+fn bits(values: impl IntoIterator<Item = f64>) -> Vec<u64> {
+    values.into_iter().map(f64::to_bits).collect()
+}
+
+fn of_matrix(matrix: MatRef<'_, f64>) -> Vec<u64> {
+    bits(
+        matrix
+            .col_iter()
+            .flat_map(|column| column.iter().copied().collect::<Vec<_>>()),
+    )
+}
+
+fn of_terms(t: Terms) -> [f64; 7] {
+    [
+        t.total,
+        t.reconstruction,
+        t.structure,
+        t.separation,
+        t.smoothness,
+        t.entropy,
+        t.gap,
+    ]
+}
+
+fn fingerprint(separation: &Separation) -> Fingerprint {
+    let parts = separation.parts();
+    vec![
+        ("sources", of_matrix(parts.sources.as_ref())),
+        ("networks", bits(parts.networks.iter().flatten().copied())),
+        ("mixer", bits(parts.mixer.parameters().iter().copied())),
+        ("raw gaps", bits(parts.raw_gaps.iter().copied())),
+        ("energy", bits(parts.energy.iter().copied())),
+        ("unmixing", of_matrix(parts.unmixing.as_ref())),
+        (
+            "gauge",
+            bits(parts.gauge.iter().flat_map(|&(mean, divisor)| [mean, divisor])),
+        ),
+        ("terms", bits(of_terms(parts.terms))),
+        ("smoothed objective", bits([parts.smoothed_objective])),
+        ("restarts", bits(parts.restarts.iter().map(|r| r.objective))),
+        (
+            "end",
+            vec![parts.steps as u64, parts.stop as u64, parts.restart as u64],
+        ),
+    ]
+}
+
+#[track_caller]
+fn same(what: &str, expected: &Fingerprint, found: &Fingerprint) {
+    for ((name, expected), (_, found)) in expected.iter().zip(found) {
+        assert!(expected == found, "{what}: {name} has other bits");
+    }
+}
+
+/// Terms and gradient norm of every step, in order of restart and step.
+#[derive(Default)]
+struct Trajectory(Vec<(usize, usize, Vec<u64>)>);
+
+impl Observer for Trajectory {
+    fn observe(&mut self, report: &StepReport<'_>) -> ControlFlow<()> {
+        let values = of_terms(report.terms).into_iter().chain([report.gradient_norm]);
+        self.0.push((report.restart, report.step, bits(values)));
+        ControlFlow::Continue(())
+    }
+}
+
+fn run(recording: &Recording, config: &Config) -> (Fingerprint, Trajectory) {
+    let mut trajectory = Trajectory::default();
+    let separation = separate_observed(recording, config, Start::default(), &mut trajectory).unwrap();
+    trajectory.0.sort();
+    (fingerprint(&separation), trajectory)
+}
+
+struct Case {
+    what: &'static str,
+    config: Config,
+    recording: Recording,
+}
+
+fn cases() -> Vec<Case> {
+    let case = |what, config, recording| Case {
+        what,
+        config,
+        recording,
+    };
+    let mut cheapest = affine();
+    cheapest.assignment.rule = AssignmentRule::MinimalCost;
+    let mut clipped = nonlinear();
+    clipped.optimizer.clip = 0.5;
+    clipped.optimizer.weight_decay = 0.01;
+    clipped.branches.n_masks = 2;
+    vec![
+        case("affine", affine(), recording(240)),
+        case("affine, moves by cost", cheapest, recording(240)),
+        case("nonlinear", nonlinear(), recording(240)),
+        case("nonlinear, clipped, two masks", clipped, recording(200)),
+        case("paper", paper(), recording(240)),
+        case("affine, missing samples", affine(), with_gaps(240)),
+        case("nonlinear, missing samples", nonlinear(), with_gaps(240)),
+    ]
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    for Case {
+        what,
+        mut config,
+        recording,
+    } in cases()
+    {
+        for engine in [EngineKind::Cpu, EngineKind::Reference] {
+            (config.engine, config.threads) = (engine, 1);
+            let (expected, steps) = run(&recording, &config);
+            for threads in [1, 2, 4] {
+                config.threads = threads;
+                let (found, other) = run(&recording, &config);
+                let what = format!("{what}, {engine:?}, {threads} threads");
+                same(&what, &expected, &found);
+                assert!(steps.0 == other.0, "{what}: steps differ");
+            }
+        }
+    }
+}
+
+#[test]
+fn restarts_side_by_side_change_nothing() {
+    for (mut config, engine) in [
+        (affine(), EngineKind::Cpu),
+        (nonlinear(), EngineKind::Cpu),
+        (affine(), EngineKind::Reference),
+    ] {
+        (config.restarts, config.engine) = (3, engine);
+        let recording = recording(200);
+        let (expected, steps) = run(&recording, &config);
+        for threads in [2, 4] {
+            config.threads = threads;
+            let (found, other) = run(&recording, &config);
+            same(&format!("{engine:?}, {threads} threads"), &expected, &found);
+            assert!(steps.0 == other.0, "steps differ");
+        }
+        // Restart i can be reproduced alone from its seed.
+        let whole = strtransformer::separate(&recording, &config).unwrap();
+        let kept = whole.restart();
+        (config.restarts, config.seed) = (1, strtransformer::restart_seed(config.seed, kept));
+        let alone = strtransformer::separate(&recording, &config).unwrap();
+        assert_eq!(of_matrix(alone.sources()), of_matrix(whole.sources()));
+    }
+}
+
+#[test]
+fn other_seeds_give_other_bits() {
+    for Case {
+        what,
+        mut config,
+        recording,
+    } in cases()
+    {
+        let (first, _) = run(&recording, &config);
+        config.seed += 1;
+        let (second, _) = run(&recording, &config);
+        for (name, values) in &first {
+            if ["sources", "networks", "terms"].contains(name) {
+                let other = second
+                    .iter()
+                    .find(|(other, _)| other == name)
+                    .map(|(_, values)| values);
+                assert!(Some(values) != other, "{what}: seed does not change {name}");
+            }
+        }
+    }
+}
+
+/// The cases must really contain what they are named for.
+#[test]
+fn moves_and_the_unlocked_part_take_place() {
+    let recording = recording(240);
+    for (config, rule) in [
+        (affine(), AssignmentRule::CorrelationTime),
+        (affine(), AssignmentRule::MinimalCost),
+        (nonlinear(), AssignmentRule::CorrelationTime),
+    ] {
+        let sources = |rule| {
+            let mut config = config.clone();
+            config.assignment.rule = rule;
+            of_matrix(strtransformer::separate(&recording, &config).unwrap().sources())
+        };
+        assert!(
+            sources(rule) != sources(AssignmentRule::None),
+            "{rule:?} moved nothing"
+        );
+    }
+    let mut locked = nonlinear();
+    locked.sources.unlock = Some(1.0);
+    let unlocked = run(&recording, &nonlinear()).0;
+    assert!(run(&recording, &locked).0 != unlocked, "E was never free");
+}
+
+/// Ends the run after every step.
+fn one_step(_: &StepReport<'_>) -> ControlFlow<()> {
+    ControlFlow::Break(())
+}
+
+/// Resumes from the checkpoint of every step, the one before the first and the one after the last included.
+#[track_caller]
+fn check_every_checkpoint(what: &str, recording: &Recording, config: &Config) -> StopReason {
+    let mut whole = Trainer::new(recording, config).unwrap();
+    let end = whole.run(&mut ());
+    let last = whole.checkpoint();
+    let expected = fingerprint(&whole.finish());
+
+    let mut stopped = Trainer::new(recording, config).unwrap();
+    let mut checkpoints = vec![stopped.checkpoint()];
+    while stopped.run(&mut one_step) == StopReason::Interrupted {
+        checkpoints.push(stopped.checkpoint());
+    }
+    checkpoints.push(stopped.checkpoint());
+    same(
+        &format!("{what}, interrupted in every step"),
+        &expected,
+        &fingerprint(&stopped.finish()),
+    );
+
+    for checkpoint in &checkpoints {
+        let what = format!("{what}, resumed after step {}", checkpoint.step);
+        let mut resumed = Trainer::resume(recording, checkpoint, Start::default()).unwrap();
+        assert_eq!(&resumed.checkpoint(), checkpoint, "{what}: the checkpoint itself");
+        assert_eq!(resumed.run(&mut ()), end, "{what}: reason of the end");
+        assert!(resumed.checkpoint() == last, "{what}: last state");
+        same(&what, &expected, &fingerprint(&resumed.finish()));
+    }
+    end
+}
+
+#[test]
+fn a_resumed_run_has_the_bits_of_an_unbroken_one() {
+    for Case {
+        what,
+        config,
+        recording,
+    } in cases()
+    {
+        assert_eq!(
+            check_every_checkpoint(what, &recording, &config),
+            StopReason::StepLimit
+        );
+    }
+    let mut config = nonlinear();
+    config.engine = EngineKind::Reference;
+    check_every_checkpoint("reference engine", &with_gaps(200), &config);
+}
+
+#[test]
+fn a_run_that_stopped_early_stays_stopped_when_resumed() {
+    for (what, mut config) in [("affine", affine()), ("nonlinear", nonlinear())] {
+        config.optimizer.early_stopping.enabled = true;
+        config.optimizer.early_stopping.tolerance = 1e9; // nothing counts as an improvement
+        for patience in 1..=10 {
+            config.optimizer.early_stopping.patience = patience;
+            let what = format!("{what}, patience {patience}");
+            let end = check_every_checkpoint(&what, &recording(200), &config);
+            assert_eq!(end, StopReason::Plateau, "{what}");
+        }
+    }
+}
+
+#[test]
+fn checkpoints_cover_the_unlocking_and_every_move() {
+    // The steps at which something other than an update happens lie strictly inside the run.
+    let mut trainer = Trainer::new(&recording(200), &nonlinear()).unwrap();
+    trainer.run(&mut ());
+    assert_eq!(trainer.step(), STEPS);
+    let at = |share: &f64| (share * STEPS as f64).round() as usize;
+    let moves: Vec<usize> = nonlinear().assignment.at.iter().map(at).collect();
+    let unlock = nonlinear()
+        .sources
+        .unlock
+        .map(|share| (share * STEPS as f64) as usize);
+    assert_eq!((moves, unlock), (vec![3, 6, 12], Some(8)));
+}

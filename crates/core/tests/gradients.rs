@@ -1,0 +1,353 @@
+//! The gradient of the whole objective against central finite differences, in f64, for every parameter group.
+//!
+//! One `check` per boundary: it builds a run, takes the analytic gradient at a random point, and differentiates J
+//! numerically in A, E or S, θ, η and every tensor of every branch network.
+
+use faer::Mat;
+use strt_kernels::gradcheck::relative_error;
+use strt_kernels::{BranchSet, Buffer, Layout};
+use strtransformer::config::{
+    Activation, Coordinates, Elimination, EnergyForm, EngineKind, MixerKind, SeparationForm, Smoothness,
+};
+use strtransformer::model::sources::SourceParameters;
+use strtransformer::{Config, Recording, Trainer};
+
+const TOLERANCE: f64 = 1e-6;
+const STEP: f64 = 5e-5;
+
+/// Smooth, correlated channels without any special structure.
+fn recording(n_samples: usize, n_channels: usize, missing: &[usize]) -> Recording {
+    let value = |t: usize, c: usize| {
+        let (t, c) = (t as f64, c as f64);
+        (0.37 * t + c).sin()
+            + 0.6 * ((0.11 + 0.05 * c) * t * t / 10.0).cos()
+            + 0.2 * (1.7 * t * (c + 1.0)).sin()
+    };
+    let mut y = Mat::from_fn(n_samples, n_channels, value);
+    for &t in missing {
+        y[(t, t % n_channels)] = f64::NAN;
+    }
+    Recording::from_mat(y).unwrap()
+}
+
+/// A tiny problem: 2 sources in 3 channels, two scales, one small layer.
+fn tiny() -> Config {
+    let mut config = Config::new(2);
+    config.engine = EngineKind::Reference;
+    config.threads = 1;
+    config.branches.patch_sizes = vec![2, 3];
+    config.branches.d_model = 4;
+    config.branches.n_heads = 1;
+    config.branches.n_layers = 1;
+    config.branches.ffn_ratio = 1;
+    config.branches.max_shift = 3;
+    config.sources.unlock = Some(0.0);
+    config.mixer.hidden = vec![3];
+    config.weights.kappa = Some(0.1);
+    // Every term large enough to be seen beside the others.
+    config.weights.observation_variance = Some(3.0);
+    config.weights.structure = Some(2.0);
+    config.weights.separation = Some(0.7);
+    config.weights.smoothness = 0.5;
+    config.weights.entropy = 0.8;
+    config.weights.gap = 2.0;
+    config.controller.gap_target = 1.5;
+    config
+}
+
+fn shake(matrix: &mut Mat<f64>, size: f64, noise: &mut impl FnMut() -> f64) {
+    for k in 0..matrix.ncols() {
+        for t in 0..matrix.nrows() {
+            matrix[(t, k)] += size * noise();
+        }
+    }
+}
+
+fn layout(branches: &BranchSet, branch: usize) -> Layout {
+    Layout::new(branches.scale_of(branch).patch, &branches.network)
+}
+
+/// Moves every parameter off its special starting value (unit gains, zero biases, E = 0, equal gaps).
+fn scatter(trainer: &mut Trainer) {
+    let mut state = 1u64;
+    let mut noise = move || {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) as f64 / (1u64 << 31) as f64 - 0.5
+    };
+    let model = trainer.model_mut();
+    match &mut model.sources {
+        SourceParameters::Direct { s } => shake(s, 0.6, &mut noise),
+        SourceParameters::Fiber { a, e, .. } => {
+            shake(a, 0.5, &mut noise);
+            if let Some(e) = e {
+                shake(e, 0.5, &mut noise);
+            }
+        }
+    }
+    model
+        .mixer
+        .parameters_mut()
+        .iter_mut()
+        .for_each(|p| *p += 0.2 * noise());
+    model.raw_gaps.iter_mut().for_each(|p| *p += noise());
+    for b in 0..model.engine.branches().n_branches() {
+        let mut values = vec![0.0; layout(model.engine.branches(), b).len()];
+        model.engine.read(Buffer::Parameters, b, &mut values);
+        values.iter_mut().for_each(|p| *p += 0.4 * noise());
+        model.engine.write(Buffer::Parameters, b, &values);
+    }
+}
+
+/// Five-point differences of J when entry i of a group is moved through `shift`.
+fn numerical(trainer: &mut Trainer, n: usize, mut shift: impl FnMut(&mut Trainer, usize, f64)) -> Vec<f64> {
+    (0..n)
+        .map(|i| {
+            let mut at = |offset: f64| {
+                shift(trainer, i, offset);
+                let total = trainer.evaluate_at(0).total;
+                shift(trainer, i, -offset);
+                total
+            };
+            (at(-2.0 * STEP) - 8.0 * at(-STEP) + 8.0 * at(STEP) - at(2.0 * STEP)) / (12.0 * STEP)
+        })
+        .collect()
+}
+
+fn matrix_of<'a>(trainer: &'a mut Trainer, group: &str) -> Option<&'a mut Mat<f64>> {
+    match (&mut trainer.model_mut().sources, group) {
+        (SourceParameters::Direct { s }, "S") => Some(s),
+        (SourceParameters::Fiber { a, .. }, "A") => Some(a),
+        (SourceParameters::Fiber { e, .. }, "E") => e.as_mut(),
+        _ => None,
+    }
+}
+
+fn flat(matrix: &Mat<f64>) -> Vec<f64> {
+    (0..matrix.ncols())
+        .flat_map(|k| (0..matrix.nrows()).map(move |t| matrix[(t, k)]))
+        .collect()
+}
+
+#[track_caller]
+fn compare(what: &str, group: &str, analytic: &[f64], numeric: &[f64]) {
+    // Gradients that vanish identically (a locked direction, a key bias) are judged in absolute terms.
+    let error = relative_error(analytic, numeric, 1e-3);
+    assert!(
+        error < TOLERANCE,
+        "{what}: gradient of {group}: relative error {error:.2e}"
+    );
+}
+
+/// Compares every group of the gradient with finite differences.
+#[track_caller]
+fn check(what: &str, config: &Config, recording: &Recording) {
+    let mut trainer = Trainer::new(recording, config).unwrap();
+    scatter(&mut trainer);
+    for group in ["S", "A", "E"] {
+        let Some(shape) = matrix_of(&mut trainer, group).map(|m| m.shape()) else {
+            continue;
+        };
+        trainer.evaluate_at(0);
+        let gradient = &trainer.objective().gradient;
+        let analytic = flat(if group == "A" {
+            &gradient.fiber
+        } else {
+            &gradient.sources
+        });
+        let numeric = numerical(&mut trainer, shape.0 * shape.1, |trainer, i, offset| {
+            matrix_of(trainer, group).unwrap()[(i % shape.0, i / shape.0)] += offset;
+        });
+        compare(what, group, &analytic, &numeric);
+    }
+    trainer.evaluate_at(0);
+    let analytic = trainer.objective().gradient.mixer.clone();
+    // An eliminated output layer is not a parameter: moving it changes nothing, and its gradient is 0.
+    let numeric = numerical(&mut trainer, analytic.len(), |trainer, i, offset| {
+        trainer.model_mut().mixer.parameters_mut()[i] += offset;
+    });
+    compare(what, "mixer", &analytic, &numeric);
+    trainer.evaluate_at(0);
+    let analytic = trainer.objective().gradient.raw_gaps.clone();
+    let numeric = numerical(&mut trainer, analytic.len(), |trainer, i, offset| {
+        trainer.model_mut().raw_gaps[i] += offset;
+    });
+    compare(what, "raw gaps", &analytic, &numeric);
+    for b in 0..trainer.model().engine.branches().n_branches() {
+        check_branch(what, &mut trainer, b);
+    }
+}
+
+#[track_caller]
+fn check_branch(what: &str, trainer: &mut Trainer, b: usize) {
+    let layout = layout(trainer.model().engine.branches(), b);
+    trainer.evaluate_at(0);
+    let factor = trainer.objective().gradient.branches[b];
+    let mut analytic = vec![0.0; layout.len()];
+    trainer.model().engine.read(Buffer::Gradient, b, &mut analytic);
+    analytic.iter_mut().for_each(|g| *g *= factor);
+    let mut values = vec![0.0; layout.len()];
+    trainer.model().engine.read(Buffer::Parameters, b, &mut values);
+    let numeric = numerical(trainer, layout.len(), |trainer, i, offset| {
+        values[i] += offset;
+        trainer.model_mut().engine.write(Buffer::Parameters, b, &values);
+    });
+    for tensor in layout.tensors() {
+        let group = format!("branch {b} {}", tensor.name);
+        compare(
+            what,
+            &group,
+            &analytic[tensor.range.clone()],
+            &numeric[tensor.range.clone()],
+        );
+    }
+}
+
+/// Every combination of the switches that change a formula outside the networks.
+#[test]
+fn every_combination_of_switches() {
+    const PARTS: u32 = 4; // side by side
+    std::thread::scope(|scope| {
+        for part in 0..PARTS {
+            scope.spawn(move || (part..256).step_by(PARTS as usize).for_each(check_switches));
+        }
+    });
+}
+
+/// One bit a switch.
+fn check_switches(bits: u32) {
+    let on = |i: u32| bits >> i & 1 == 1;
+    let mut config = tiny();
+    config.sources.coordinates = if on(0) {
+        Coordinates::Direct
+    } else {
+        Coordinates::Fiber
+    };
+    config.sources.standardize = on(1);
+    config.mixer.decoder_standardization = on(2);
+    config.mixer.elimination = if on(3) {
+        Elimination::Gradient
+    } else {
+        Elimination::LeastSquares
+    };
+    config.mixer.kind = if on(4) { MixerKind::Mlp } else { MixerKind::Affine };
+    config.weights.energy = if on(5) { EnergyForm::Raw } else { EnergyForm::Log };
+    config.weights.separation_form = if on(6) {
+        SeparationForm::Decorrelation
+    } else {
+        SeparationForm::LogDet
+    };
+    config.weights.smoothness_order = if on(7) {
+        Smoothness::First
+    } else {
+        Smoothness::Second
+    };
+    check(&format!("switches {bits:08b}"), &config, &recording(14, 3, &[]));
+}
+
+type Change = fn(&mut Config);
+
+#[test]
+fn awkward_shapes_of_the_networks() {
+    let cases: [(&str, Change); 9] = [
+        ("three heads, two layers, odd patches", |c| {
+            c.branches.patch_sizes = vec![3, 5];
+            c.branches.d_model = 6;
+            c.branches.n_heads = 3;
+            c.branches.n_layers = 2;
+            c.branches.ffn_ratio = 3;
+        }),
+        ("one source", |c| c.n_sources = 1),
+        ("one scale", |c| c.branches.patch_sizes = vec![5]),
+        ("patches of one sample", |c| c.branches.patch_sizes = vec![1]),
+        ("one patch masked", |c| c.branches.mask_ratio = 0.01),
+        ("all patches masked", |c| c.branches.mask_ratio = 1.0),
+        ("causal, overlapping patches", |c| {
+            c.branches.causal = true;
+            c.branches.stride_ratio = 0.4;
+            c.branches.patch_sizes = vec![3, 5];
+            c.branches.d_model = 4;
+            c.branches.n_heads = 2;
+        }),
+        ("three mask draws", |c| c.branches.n_masks = 3),
+        ("random crops", |c| c.branches.crop = 9),
+    ];
+    for (what, change) in cases {
+        let mut config = tiny();
+        change(&mut config);
+        check(what, &config, &recording(23, 3, &[]));
+    }
+}
+
+#[test]
+fn just_long_enough() {
+    let mut config = tiny();
+    config.branches.patch_sizes = vec![2, 4];
+    check("two patches of the longest scale", &config, &recording(8, 3, &[]));
+}
+
+#[test]
+fn missing_samples() {
+    for coordinates in [Coordinates::Fiber, Coordinates::Direct] {
+        for elimination in [Elimination::LeastSquares, Elimination::Gradient] {
+            for (causal, kind) in [(false, MixerKind::Affine), (true, MixerKind::Mlp)] {
+                let mut config = tiny();
+                config.sources.coordinates = coordinates;
+                config.mixer.elimination = elimination;
+                config.mixer.kind = kind;
+                config.branches.causal = causal;
+                check("missing samples", &config, &recording(24, 3, &[0, 7, 8, 15, 23]));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_mixer_form() {
+    for activation in [Activation::Tanh, Activation::Gelu, Activation::LeakyRelu] {
+        for hidden in [vec![1], vec![4, 3], vec![2, 5, 3]] {
+            for (skip, elimination) in [(true, Elimination::LeastSquares), (false, Elimination::Gradient)] {
+                let mut config = tiny();
+                config.mixer.kind = MixerKind::Mlp;
+                (config.mixer.activation, config.mixer.hidden) = (activation, hidden.clone());
+                (config.mixer.skip, config.mixer.elimination) = (skip, elimination);
+                check(
+                    &format!("{activation:?} {hidden:?} skip {skip}"),
+                    &config,
+                    &recording(16, 4, &[]),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_term_with_weight_zero_is_not_there() {
+    let cases: [(&str, Change); 6] = [
+        ("reconstruction", |c| {
+            c.weights.observation_variance = Some(f64::INFINITY)
+        }),
+        ("structure", |c| c.weights.structure = Some(0.0)),
+        ("separation", |c| c.weights.separation = Some(0.0)),
+        ("smoothness", |c| c.weights.smoothness = 0.0),
+        ("entropy", |c| c.weights.entropy = 0.0),
+        ("gap", |c| c.weights.gap = 0.0),
+    ];
+    let recording = recording(20, 3, &[]);
+    for (what, remove) in cases {
+        let mut config = tiny();
+        remove(&mut config);
+        check(what, &config, &recording);
+        let terms = Trainer::new(&recording, &config).unwrap().evaluate_at(0);
+        let value = match what {
+            "reconstruction" => terms.reconstruction,
+            "structure" => terms.structure,
+            "separation" => terms.separation,
+            "smoothness" => terms.smoothness,
+            "entropy" => terms.entropy,
+            _ => terms.gap,
+        };
+        assert_eq!(value, 0.0, "{what} was computed although its weight is 0");
+    }
+}
