@@ -1,0 +1,209 @@
+//! Models come back from a file as they went in, and are replaced whole or not at all.
+
+mod common;
+
+use common::*;
+use safetensors::SafeTensors;
+use std::fs;
+use strt_io::{load_model, load_model_with, save_model};
+use strtransformer::train::{Start, StopReason, separate_observed};
+use strtransformer::{Config, Separation, Trainer};
+
+/// Saves, loads, and compares all parts and the sources of new data.
+fn check_round_trip(config: &Config, start: Start, missing: &[usize]) {
+    let custom = start.mixer.is_some();
+    let separation = train(&recording(1, missing), config, start);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model.safetensors");
+    save_model(&separation, &path).unwrap();
+    let loaded = match custom {
+        true => load_model_with(&path, PostNonlinear::boxed(SOURCES)),
+        false => load_model(&path),
+    }
+    .unwrap();
+    assert_same(&separation, &loaded);
+    assert_eq!(separation.sources()[(5, 0)].is_nan(), missing.contains(&5));
+    let transform = |separation: &Separation| {
+        let transformed = separation.transform(&recording(2, &[9]), 4, &mut ()).unwrap();
+        mat_bits(transformed.sources.as_ref())
+    };
+    assert_eq!(transform(&separation), transform(&loaded));
+    // The same contents give the same bytes.
+    let bytes = fs::read(&path).unwrap();
+    save_model(&loaded, &path).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+}
+
+#[test]
+fn affine_model() {
+    check_round_trip(&small(Config::new(SOURCES)), Start::default(), &[]);
+}
+
+#[test]
+fn affine_model_with_missing_samples() {
+    check_round_trip(&small(Config::new(SOURCES)), Start::default(), &[5, 6, 70]);
+}
+
+#[test]
+fn mlp_model() {
+    check_round_trip(&small(Config::nonlinear(SOURCES)), Start::default(), &[]);
+    let mut config = small(Config::nonlinear(SOURCES));
+    config.mixer.skip = false;
+    check_round_trip(&config, Start::default(), &[5]);
+}
+
+#[test]
+fn paper_preset_in_direct_coordinates() {
+    check_round_trip(&small(Config::paper(SOURCES)), Start::default(), &[5]);
+}
+
+#[test]
+fn custom_mixer() {
+    let (config, start) = custom();
+    check_round_trip(&config, start, &[]);
+}
+
+#[test]
+fn several_restarts_are_remembered() {
+    let mut config = small(Config::new(SOURCES));
+    config.restarts = 3;
+    let separation = separate_observed(&recording(1, &[]), &config, Start::default(), &mut ()).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model");
+    save_model(&separation, &path).unwrap();
+    let loaded = load_model(&path).unwrap();
+    assert_same(&separation, &loaded);
+    assert_eq!(loaded.restarts().len(), 3);
+}
+
+#[test]
+fn a_custom_mixer_must_be_given_and_must_fit() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("custom.safetensors");
+    let (config, start) = custom();
+    save_model(&train(&recording(1, &[]), &config, start), &path).unwrap();
+    refused(
+        load_model(&path),
+        &["custom.safetensors", "load_model_with", "same type"],
+    );
+    refused(
+        load_model_with(&path, PostNonlinear::boxed(3)),
+        &["2 sources → 4 channels with 8 parameters", "3 → 4 with 12"],
+    );
+    let affine = train(&recording(1, &[]), &small(Config::new(SOURCES)), Start::default());
+    save_model(&affine, &path).unwrap();
+    let given = PostNonlinear::boxed(SOURCES);
+    refused(
+        load_model_with(&path, given),
+        &["built-in kind Affine", "load_model"],
+    );
+}
+
+#[test]
+fn a_run_without_steps_and_a_diverged_one_can_be_saved() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model");
+    let config = small(Config::new(SOURCES));
+    let unstarted = Trainer::new(&recording(1, &[]), &config).unwrap().finish();
+    assert!(unstarted.smoothed_objective().is_nan());
+    save_model(&unstarted, &path).unwrap();
+    let loaded = load_model(&path).unwrap();
+    assert_eq!(loaded.stop_reason(), StopReason::Interrupted);
+    assert!(loaded.smoothed_objective().is_nan());
+
+    let mut parts = unstarted.parts().clone();
+    parts.mixer.parameters_mut()[0] = f64::NAN;
+    parts.terms.total = f64::INFINITY;
+    parts.stop = StopReason::Diverged;
+    let diverged = Separation::from_parts(parts).unwrap();
+    save_model(&diverged, &path).unwrap();
+    let loaded = load_model(&path).unwrap();
+    assert!(loaded.mixer().parameters()[0].is_nan());
+    assert_eq!(loaded.terms().total, f64::INFINITY);
+}
+
+#[test]
+fn what_could_not_be_loaded_again_is_not_saved_and_the_old_file_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model");
+    let good = train(&recording(1, &[]), &small(Config::new(SOURCES)), Start::default());
+    save_model(&good, &path).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    let spoil = |change: fn(&mut strtransformer::separation::SeparationParts), words: &[&str]| {
+        let mut parts = good.parts().clone();
+        change(&mut parts);
+        let bad = Separation::from_parts(parts).unwrap();
+        refused(save_model(&bad, &path), words);
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    };
+    spoil(
+        |parts| parts.networks[1][0] = f64::NAN,
+        &[
+            "branches.0.1.embed.w_in",
+            "element 0",
+            "NaN",
+            "nothing was written",
+        ],
+    );
+    spoil(
+        |parts| parts.networks[2].truncate(3),
+        &["branches.1.0.embed.w_in", "no such tensor"],
+    );
+    spoil(
+        |parts| parts.controller.order.truncate(1),
+        &["controller.order", "[2]", "[1]"],
+    );
+    spoil(
+        |parts| parts.mixer = PostNonlinear::boxed(SOURCES),
+        &["mixer.parameters", "Affine", "8 numbers"],
+    );
+    spoil(
+        |parts| parts.sampling_rate = Some(f64::NAN),
+        &["sampling_rate", "NaN"],
+    );
+    spoil(
+        |parts| parts.config.branches.d_model = 1 << 40,
+        &["branches.d_model", "at most"],
+    );
+    refused(save_model(&good, directory.path()), &["found a directory"]);
+    refused(
+        save_model(&good, directory.path().join("no/model")),
+        &["no/model", "cannot write"],
+    );
+}
+
+#[test]
+fn names_and_shapes_are_those_of_the_documentation() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model");
+    let separation = train(&recording(1, &[]), &small(Config::new(SOURCES)), Start::default());
+    save_model(&separation, &path).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    let file = SafeTensors::deserialize(&bytes).unwrap();
+    let sources = file.tensor("sources").unwrap();
+    assert_eq!(sources.shape(), [SAMPLES, SOURCES]);
+    // Row-major: the second number is source 1 of sample 0.
+    let second = f64::from_le_bytes(sources.data()[8..16].try_into().unwrap());
+    assert_eq!(second, separation.sources()[(0, 1)]);
+    assert_eq!(file.tensor("branches.1.1.embed.w_in").unwrap().shape(), [8, 8]);
+    assert_eq!(
+        file.tensor("branches.0.0.layers.0.attention.w_qkv")
+            .unwrap()
+            .shape(),
+        [8, 24]
+    );
+    assert_eq!(file.tensor("unmixing").unwrap().shape(), [CHANNELS + 1, SOURCES]);
+    assert_eq!((bytes.len() - sources.data().len()) % 8, 0);
+    let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
+    let metadata = header.metadata().as_ref().unwrap();
+    assert_eq!(
+        (&metadata["format"][..], &metadata["version"][..]),
+        ("strtransformer-model", "1")
+    );
+    let state: serde_json::Value = serde_json::from_str(&metadata["state"]).unwrap();
+    assert_eq!(state["stop"], "step_limit");
+    assert_eq!(state["steps"], 10);
+    assert_eq!(state["channel_names"][1], "Cz");
+    assert_eq!(state["sampling_rate"], 250.1);
+}
