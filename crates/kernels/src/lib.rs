@@ -24,6 +24,7 @@
 pub mod adam;
 pub mod cpu;
 pub mod engine;
+pub mod flops;
 pub mod gradcheck;
 pub mod layout;
 pub mod positions;
@@ -32,5 +33,6 @@ pub mod shape;
 
 pub use adam::AdamStep;
 pub use engine::{Buffer, Engine, Job, Outcome, Precision};
+pub use flops::Flops;
 pub use layout::{Init, Layout, TensorSpec};
 pub use shape::{BranchSet, NetworkShape, ScaleShape};

@@ -129,6 +129,24 @@ fn awkward_numbers_of_patches() {
     }
 }
 
+/// More row blocks than a job has chunks, and more blocks of queries than attention has groups.
+#[test]
+fn long_windows() {
+    for causal in [false, true] {
+        let recipe = Recipe {
+            network: NetworkShape { causal, ..NETWORK },
+            scales: vec![scale(2, 2, 1100)],
+            slopes: vec![0.1],
+            ..Recipe::default()
+        };
+        check(
+            &format!("1100 patches, causal {causal}"),
+            &recipe.draw(),
+            TOLERANCE,
+        );
+    }
+}
+
 #[test]
 fn awkward_networks() {
     let shape = |d_model, n_heads, n_layers, ffn_ratio| NetworkShape {
@@ -355,7 +373,8 @@ fn adam_alone_is_exact_to_rounding() {
 #[test]
 fn same_bits_at_any_number_of_threads() {
     let problem = Recipe {
-        scales: vec![scale(4, 4, 60), scale(8, 8, 33), scale(16, 16, 9)],
+        // The first is worked on in several chunks and by several threads at once.
+        scales: vec![scale(4, 4, 290), scale(8, 8, 33), scale(16, 16, 9)],
         slopes: vec![0.8, 0.2, 0.05],
         n_draws: 2,
         ..Recipe::default()
@@ -397,7 +416,7 @@ fn same_bits_at_any_number_of_threads() {
         })
     };
     let one = bits_with(1);
-    for threads in [2, 4] {
+    for threads in [2, 4, 16] {
         assert!(bits_with(threads) == one, "{threads} threads change the bits");
     }
 }

@@ -30,7 +30,7 @@ static COUNTING: Counting = Counting;
 #[test]
 fn a_step_allocates_nothing() {
     let problem = Recipe {
-        scales: vec![scale(4, 4, 60), scale(8, 8, 33), scale(16, 16, 9)],
+        scales: vec![scale(4, 4, 150), scale(8, 8, 33), scale(16, 16, 9)],
         slopes: vec![0.8, 0.2, 0.05],
         n_draws: 2,
         ..Recipe::default()

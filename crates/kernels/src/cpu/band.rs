@@ -11,13 +11,17 @@
 //! of the window the band is dense. ‖q_i‖·max‖κ‖ also bounds the logits, and serves as the peak that softmax
 //! subtracts, as long as the sum cannot vanish beside it; if it might, the kernel is told to find the true maximum.
 
-use super::pack::Packing;
+use super::math::LOWEST;
+use super::simd::{Lanes, Simd};
+
+/// Keys are worked on in groups of this many; bands and their parts begin and end between groups, or at N.
+pub const KEY_GROUP: usize = 4;
 
 /// log₂ of the largest ratio between a softmax sum and a weight that still counts.
 const NEGLIGIBLE: f32 = 23.253_496; // log₂ 1e7
 
 /// Largest log₂ of (bound of the largest weight / a weight surely in the sum) at which the bound may serve as peak.
-/// The smallest weight that the kernels make is 2⁻¹⁰⁰, which must vanish beside 2^−this.
+/// The smallest weight that the kernels make is 2^[`LOWEST`], which must vanish beside 2^−this.
 const WIDEST_SPREAD: f32 = 60.0;
 
 /// Keys that one block of queries of one head attends to.
@@ -25,86 +29,185 @@ const WIDEST_SPREAD: f32 = 60.0;
 pub struct Band {
     /// First key.
     pub start: usize,
+    /// Keys before this one are no later than any query of the block.
+    pub middle: usize,
+    /// Keys from this one on are no earlier than any query of the block, and there are none if attention is causal.
+    pub right: usize,
     /// One past the last key.
     pub end: usize,
-    /// Keys before this one are open to every query of the block; later ones only to queries at or after them.
-    pub free: usize,
-    /// Whether the bound on the logits is too loose to be the peak.
-    pub needs_true_peaks: bool,
+    /// Whether the bound on the logits is too loose to be the peak, or a weight might be smaller than 2^[`LOWEST`].
+    pub steep: bool,
+    /// Pairs of a query and a key in the band, without unused lanes and without what rounding to groups adds.
+    pub pairs: usize,
 }
 
-/// Tokens, as the band sees them.
-#[derive(Clone, Copy)]
-pub struct Tokens<'a> {
-    /// Index of every query's own token in the list of keys (M).
-    pub rows: &'a [u32],
-    /// Patch index of every key (N), ascending.
-    pub positions: &'a [f32],
-    /// Whether a query sees only keys at or before it.
-    pub causal: bool,
+/// How keys lie to the queries of a block, which decides how |i−j| is had from i−j.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// No later than any query: |i−j| = i−j.
+    Left,
+    /// Between the queries.
+    Middle,
+    /// No earlier than any query: |i−j| = j−i.
+    Right,
 }
 
-/// queries (M×d), keys_values (N×2d), `scale` that queries are to be multiplied with, slope in powers of two
-/// → bands (H × blocks) and peaks (H × blocks × lanes, unused lanes 0).
-pub fn choose(
-    packing: &Packing,
-    tokens: Tokens,
-    queries: &[f32],
-    keys_values: &[f32],
-    scale: f32,
-    slope: f32,
-    bands: &mut [Band],
-    peaks: &mut [f32],
-) {
-    let Packing {
-        n_heads,
-        d_head,
-        lanes,
-        ..
-    } = *packing;
-    let (n, d, n_blocks) = (tokens.positions.len(), n_heads * d_head, packing.n_blocks());
-    peaks.fill(0.0);
-    for h in 0..n_heads {
-        let key = |j: usize| &keys_values[j * 2 * d + h * d_head..][..d_head];
-        let longest_key = (0..n).map(|j| dot(key(j), key(j))).fold(0.0, f32::max).sqrt();
-        for (block, rows) in tokens.rows.chunks(lanes).enumerate() {
-            let (mut lowest, mut highest) = (f32::INFINITY, f32::NEG_INFINITY);
-            let mut widest = 0f32;
-            for (lane, &row) in rows.iter().enumerate() {
-                let query = &queries[(block * lanes + lane) * d + h * d_head..][..d_head];
-                let bound = scale * dot(query, query).sqrt() * longest_key;
-                let spread = bound - scale * dot(query, key(row as usize));
-                let reach = (NEGLIGIBLE + spread) / slope;
-                // A reach that is not a number must not narrow the band.
-                let reach = if reach < n_positions(tokens.positions) {
-                    reach
-                } else {
-                    f32::INFINITY
-                };
-                let position = tokens.positions[row as usize];
-                lowest = lowest.min(position - reach);
-                highest = highest.max(position + reach);
-                widest = widest.max(spread);
-                peaks[(h * n_blocks + block) * lanes + lane] = bound;
-            }
-            let start = tokens.positions.partition_point(|&p| p < lowest);
-            let end = tokens.positions.partition_point(|&p| p <= highest);
-            let (first, last) = (rows[0] as usize, rows[rows.len() - 1] as usize);
-            bands[h * n_blocks + block] = Band {
-                start,
-                end: if tokens.causal { end.min(last + 1) } else { end },
-                free: if tokens.causal { first + 1 } else { n },
-                needs_true_peaks: widest >= WIDEST_SPREAD,
-            };
+impl Side {
+    /// The factor of i−j (or of |i−j| in the middle) that makes |i−j| of it.
+    pub fn sign(self) -> f32 {
+        if self == Side::Right { -1.0 } else { 1.0 }
+    }
+}
+
+impl Band {
+    /// The three parts of the band, each with the side on which its keys lie.
+    pub fn sides(&self) -> [(std::ops::Range<usize>, Side); 3] {
+        [
+            (self.start..self.middle, Side::Left),
+            (self.middle..self.right, Side::Middle),
+            (self.right..self.end, Side::Right),
+        ]
+    }
+
+    /// The side of key j of the band.
+    #[inline(always)]
+    pub fn side(&self, j: usize) -> Side {
+        if j < self.middle {
+            Side::Left
+        } else if j < self.right {
+            Side::Middle
+        } else {
+            Side::Right
         }
     }
 }
 
-/// Patches between the first and the last token, and one more.
-fn n_positions(positions: &[f32]) -> f32 {
-    positions[positions.len() - 1] - positions[0] + 1.0
+/// What the bands of a job depend on besides queries and keys.
+#[derive(Clone, Copy)]
+pub struct Tokens<'a> {
+    /// Patch index of every key (N), ascending.
+    pub positions: &'a [f32],
+    /// Whether a query sees only keys at or before it.
+    pub causal: bool,
+    /// α·log₂e.
+    pub slope: f32,
 }
 
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
+/// Raises `longest` (H) to the largest ‖κ‖² per head among a packed block of keys.
+pub fn raise_longest<S: Simd>(simd: S, d_head: usize, keys: &[f32], longest: &mut [f32]) {
+    simd.run(
+        #[inline(always)]
+        || {
+            for (h, longest) in longest.iter_mut().enumerate() {
+                let head = &keys[h * d_head * S::LANES..][..d_head * S::LANES];
+                let norm = simd.largest(dots(simd, head, head));
+                *longest = if norm > *longest { norm } else { *longest };
+            }
+        },
+    )
+}
+
+/// One block of queries: `rows` are their own tokens, `queries` carry log₂e/√d_h, `keys` are the keys of their own
+/// tokens, both packed; `longest` is max‖κ‖² per head → bands (H) and peaks (H × lanes).
+pub fn choose<S: Simd>(
+    simd: S,
+    tokens: Tokens,
+    rows: &[u32],
+    queries: &[f32],
+    keys: &[f32],
+    longest: &[f32],
+    bands: &mut [Band],
+    peaks: &mut [f32],
+) {
+    let packed = queries.len() / longest.len();
+    simd.run(
+        #[inline(always)]
+        || {
+            let lanes = Lanes(S::LANES);
+            let mut own = [0.0; super::simd::MAX_LANES];
+            for (lane, position) in own[..S::LANES].iter_mut().enumerate() {
+                *position = tokens.positions[rows[lane.min(rows.len() - 1)] as usize];
+            }
+            let position = simd.get(&own, 0, lanes);
+            for (h, band) in bands.iter_mut().enumerate() {
+                let (q, key) = (&queries[h * packed..][..packed], &keys[h * packed..][..packed]);
+                let bound = simd.mul(simd.sqrt(dots(simd, q, q)), simd.splat(longest[h].sqrt()));
+                simd.put(&mut peaks[h * S::LANES..][..S::LANES], 0, lanes, bound);
+                let spread = simd.sub(bound, dots(simd, q, key));
+                let reach = simd.div(simd.add(spread, simd.splat(NEGLIGIBLE)), simd.splat(tokens.slope));
+                *band = extent(
+                    tokens,
+                    rows,
+                    Reach {
+                        lowest: -simd.largest(simd.sub(reach, position)),
+                        highest: simd.largest(simd.add(reach, position)),
+                        spread: simd.largest(spread),
+                        bound: simd.largest(bound),
+                        // A lane that is not a number must not narrow the band, and `largest` may pass over it.
+                        is_finite: simd.sum(simd.sub(reach, reach)) == 0.0,
+                    },
+                );
+            }
+        },
+    )
+}
+
+/// What a block of queries looks at, in patches, and how large its logits may be.
+struct Reach {
+    lowest: f32,
+    highest: f32,
+    spread: f32,
+    bound: f32,
+    is_finite: bool,
+}
+
+fn extent(tokens: Tokens, rows: &[u32], reach: Reach) -> Band {
+    let (positions, n) = (tokens.positions, tokens.positions.len());
+    let (first, last) = (rows[0] as usize, rows[rows.len() - 1] as usize);
+    let (mut start, mut end) = (0, n);
+    if reach.is_finite {
+        start = positions.partition_point(|&p| p < reach.lowest).min(first);
+        end = positions.partition_point(|&p| p <= reach.highest).max(last + 1);
+    }
+    let pairs = if tokens.causal {
+        end = end.min(last + 1);
+        rows.iter().map(|&row| row as usize + 1 - start).sum()
+    } else {
+        rows.len() * (end - start)
+    };
+    let start = start - start % KEY_GROUP;
+    let end = end.next_multiple_of(KEY_GROUP).min(n);
+    let middle = (first - first % KEY_GROUP).max(start);
+    let right = if tokens.causal {
+        end
+    } else {
+        last.next_multiple_of(KEY_GROUP).clamp(middle, end)
+    };
+    let farthest = f32::max(
+        positions[last] - positions[start],
+        positions[end - 1] - positions[first],
+    );
+    let lowest_logit = -2.0 * reach.bound - tokens.slope * farthest;
+    Band {
+        start,
+        middle,
+        right,
+        end,
+        steep: !reach.is_finite && reach.spread.is_nan()
+            || reach.spread >= WIDEST_SPREAD
+            || lowest_logit.is_nan()
+            || lowest_logit <= 0.99 * LOWEST,
+        pairs,
+    }
+}
+
+/// ⟨a, b⟩ lane by lane, of d_h × lanes values each.
+#[inline(always)]
+fn dots<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> S::V {
+    let mut total = simd.zero();
+    for (a, b) in a.chunks_exact(S::LANES).zip(b.chunks_exact(S::LANES)) {
+        let lanes = Lanes(S::LANES);
+        total = simd.mul_add(simd.get(a, 0, lanes), simd.get(b, 0, lanes), total);
+    }
+    total
 }

@@ -1,17 +1,21 @@
 //! [`CpuEngine`]: the seam implemented in f32, all branches in parallel on the current rayon pool.
 //!
-//! One task is one branch with all its draws, so a branch's gradient is always summed in the same order and the bits
-//! do not depend on the number of threads. Tasks borrow one of a few workspaces; which one does not matter, because
-//! nothing in it outlives the task. Everything is allocated in the constructor.
+//! One job is one draw of one branch; [`crew`] shares jobs and their parts out. Every job has a gradient of its own,
+//! and sums over draws are taken in their order, so the bits do not depend on the number of threads. Memory per thread
+//! is allocated when a pool with more threads than before first calls [`Engine::evaluate`]; all else in the constructor.
 
 use super::aligned::Aligned;
-use super::branch::{Branch, Weights};
+use super::branch::Branch;
+use super::crew::Slot;
+use super::shared::Shared;
 use super::simd::portable::Portable;
 use super::simd::{Simd, SimdPath};
-use super::workspace::Workspace;
-use super::{adam, attention, queue};
-use crate::{AdamStep, BranchSet, Buffer, Engine, Job, Layout, Outcome, Precision, positions};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use super::workspace::{Scratch, Workspace};
+use super::{adam, attention, crew};
+use crate::flops::JobSize;
+use crate::{AdamStep, BranchSet, Buffer, Engine, Flops, Job, Layout, Outcome, Precision, positions};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The f32 engine: vectorised, multithreaded, and the same bits at any number of threads.
 ///
@@ -22,15 +26,18 @@ pub struct CpuEngine {
     layouts: Vec<Layout>,    // per scale
     positions: Vec<Aligned>, // per scale, (N + max_shift)×d
     states: Vec<BranchState>,
-    order: Vec<usize>, // branches, biggest first
-    workspaces: Vec<Mutex<Workspace>>,
+    gradients: Vec<Aligned>, // per job; that of a branch's first draw becomes the mean over its draws
+    draws_left: Vec<AtomicUsize>, // per branch, while evaluating
+    sizes: Vec<JobSize>,     // per job, of the last evaluation
+    order: Vec<usize>,       // jobs, biggest first
+    slots: Vec<Slot>,        // per thread, as the next two
+    workspaces: Vec<Workspace>,
+    scratches: Vec<Scratch>,
 }
 
-/// What one branch owns; all of them in the order of its layout.
+/// What one branch owns; vectors are in the order of its layout.
 struct BranchState {
     parameters: Aligned,
-    transposed: Aligned, // matrices only, of the parameters at the last evaluation
-    gradient: Aligned,
     first: Aligned,
     second: Aligned,
     gradient_norm_squared: f64,
@@ -67,31 +74,29 @@ impl CpuEngine {
             })
             .collect();
         let n_branches = branches.n_branches();
+        let zeros = |b: usize| Aligned::zeros(layouts[b % layouts.len()].len());
         let states = (0..n_branches)
-            .map(|b| {
-                let zeros = Aligned::zeros(layouts[b % layouts.len()].len());
-                BranchState {
-                    parameters: zeros.clone(),
-                    transposed: zeros.clone(),
-                    gradient: zeros.clone(),
-                    first: zeros.clone(),
-                    second: zeros,
-                    gradient_norm_squared: 0.0,
-                }
+            .map(|b| BranchState {
+                parameters: zeros(b),
+                first: zeros(b),
+                second: zeros(b),
+                gradient_norm_squared: 0.0,
             })
             .collect();
-        let n_threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let workspaces = (0..n_branches.min(n_threads.max(4)))
-            .map(|_| Mutex::new(Workspace::new(&branches, path.lanes())))
-            .collect();
+        let n_jobs = branches.n_jobs();
         CpuEngine {
+            states,
+            gradients: (0..n_jobs).map(|j| zeros(j / branches.n_draws)).collect(),
+            draws_left: (0..n_branches).map(|_| AtomicUsize::new(0)).collect(),
+            sizes: vec![JobSize::default(); n_jobs],
+            order: (0..n_jobs).collect(),
+            slots: Vec::new(),
+            workspaces: Vec::new(),
+            scratches: Vec::new(),
             branches,
             path,
             layouts,
             positions,
-            states,
-            order: (0..n_branches).collect(),
-            workspaces,
         }
     }
 
@@ -100,77 +105,134 @@ impl CpuEngine {
         self.path
     }
 
-    /// Orders the branches by their estimated work.
+    /// Arithmetic that the last evaluation and one update need; all zero but for the update before the first one.
+    pub fn flops(&self) -> Flops {
+        let mut flops = Flops::default();
+        for (j, &size) in self.sizes.iter().enumerate() {
+            let scale = self.branches.scale_of(j / self.branches.n_draws);
+            flops.add_job(&self.branches.network, scale, size);
+        }
+        for b in 0..self.states.len() {
+            flops.add_update(&self.layouts[b % self.layouts.len()]);
+        }
+        flops
+    }
+
+    /// Memory for `n_threads` threads; nothing happens if there is enough already.
+    fn make_room(&mut self, n_threads: usize) {
+        let lanes = self.path.lanes();
+        while self.slots.len() < n_threads {
+            self.slots.push(Slot::default());
+            self.workspaces.push(Workspace::new(&self.branches, lanes));
+            self.scratches.push(Scratch::new(&self.branches, lanes));
+        }
+    }
+
+    /// Orders the jobs by their estimated work.
     fn order_by_cost(&mut self, jobs: &[Job], slopes: &[f64]) {
-        let (n_scales, n_draws) = (self.branches.scales.len(), self.branches.n_draws);
-        let cost = |b: usize| -> f64 {
-            let tokens: usize = jobs[b * n_draws..][..n_draws]
-                .iter()
-                .map(|job| job.tokens.len())
-                .sum();
+        let per_source = self.branches.scales.len() * self.branches.n_draws;
+        let cost = |j: usize| -> f64 {
+            let tokens = jobs[j].tokens.len() as f64;
             // A band reaches about 24/α patches to either side; one key costs about a hundredth of a token's matrices.
-            let keys = (48.0 / slopes[b / n_scales]).min(tokens as f64 / n_draws as f64);
-            tokens as f64 * (1.0 + 0.01 * keys)
+            let keys = (48.0 / slopes[j / per_source]).min(tokens);
+            tokens * (1.0 + 0.01 * keys)
         };
         self.order
             .sort_unstable_by(|&a, &b| cost(b).total_cmp(&cost(a)).then(a.cmp(&b)));
     }
 
     fn evaluate_with<S: Simd>(&mut self, simd: S, jobs: &[Job], slopes: &[f64], outcomes: &mut [Outcome]) {
+        let n_threads = rayon::current_num_threads();
+        self.make_room(n_threads);
         let (n_scales, n_draws) = (self.branches.scales.len(), self.branches.n_draws);
-        let CpuEngine {
-            branches,
-            layouts,
-            positions,
-            states,
-            order,
-            workspaces,
-            ..
-        } = self;
-        queue::for_each(order, states, outcomes, |b, state, outcomes| {
-            let (k, r) = (b / n_scales, b % n_scales);
-            let branch = Branch {
-                network: &branches.network,
-                scale: &branches.scales[r],
-                layout: &layouts[r],
-                positions: &positions[r],
-            };
-            let BranchState {
-                parameters,
-                transposed,
-                gradient,
-                ..
-            } = state;
-            branch.transpose(parameters, transposed);
-            gradient.fill(0.0);
-            let mut workspace = borrow_one(workspaces, b);
-            for (draw, outcome) in outcomes.iter_mut().enumerate() {
-                let job = &jobs[b * n_draws + draw];
-                let weights = Weights {
-                    parameters,
-                    transposed,
+        for left in &mut self.draws_left {
+            *left.get_mut() = n_draws;
+        }
+        let (states, gradients) = (Shared::new(&mut self.states), Shared::new(&mut self.gradients));
+        let (outcomes, sizes) = (Shared::new(outcomes), Shared::new(&mut self.sizes));
+        crew::run(
+            &self.order,
+            &self.slots[..n_threads],
+            &mut self.workspaces,
+            &mut self.scratches,
+            |j, workspace, crew| {
+                let b = j / n_draws;
+                let (k, r) = (b / n_scales, b % n_scales);
+                let branch = Branch {
+                    network: &self.branches.network,
+                    scale: &self.branches.scales[r],
+                    layout: &self.layouts[r],
+                    positions: &self.positions[r],
                 };
-                branch.evaluate(simd, weights, job, slopes[k], gradient, &mut workspace, outcome);
-            }
-            if n_draws > 1 {
-                gradient.iter_mut().for_each(|g| *g /= n_draws as f32);
-            }
-            state.gradient_norm_squared = norm_squared(&state.gradient);
-        });
+                // SAFETY: a job is led once, and its gradient, outcome and size are its own. While draws of a branch are
+                // left nobody writes its state.
+                let (state, gradient, outcome, size) = unsafe {
+                    (
+                        states.read(b),
+                        &mut gradients.part(j..j + 1)[0],
+                        &mut outcomes.part(j..j + 1)[0],
+                        &mut sizes.part(j..j + 1)[0],
+                    )
+                };
+                *size = branch.evaluate(
+                    simd,
+                    crew,
+                    &state.parameters,
+                    &jobs[j],
+                    slopes[k],
+                    gradient,
+                    workspace,
+                    outcome,
+                );
+                if self.draws_left[b].fetch_sub(1, Ordering::AcqRel) == 1 {
+                    // SAFETY: all draws of the branch are done, so their gradients and its state are this thread's.
+                    let (state, gradients) = unsafe {
+                        (
+                            &mut states.part(b..b + 1)[0],
+                            gradients.part(b * n_draws..(b + 1) * n_draws),
+                        )
+                    };
+                    average(gradients);
+                    state.gradient_norm_squared = norm_squared(simd, &gradients[0]);
+                }
+            },
+        );
     }
 
     fn update_with<S: Simd>(&mut self, simd: S, weights: &[f64], step: &AdamStep) {
-        queue::for_each(&self.order, &mut self.states, &mut [(); 0], |b, s, _| {
-            adam::update(
-                simd,
-                step,
-                weights[b],
-                &s.gradient,
-                &mut s.parameters,
-                &mut s.first,
-                &mut s.second,
-            );
-        });
+        let gradients = &self.gradients;
+        let n_draws = self.branches.n_draws;
+        self.states
+            .par_iter_mut()
+            .with_max_len(1)
+            .enumerate()
+            .for_each(|(b, state)| {
+                let BranchState {
+                    parameters,
+                    first,
+                    second,
+                    ..
+                } = state;
+                let gradient = &gradients[b * n_draws];
+                adam::update(simd, step, weights[b], gradient, parameters, first, second);
+            });
+    }
+
+    fn measure_with<S: Simd>(&mut self, simd: S, branch: usize) {
+        let gradient = &self.gradients[branch * self.branches.n_draws];
+        self.states[branch].gradient_norm_squared = norm_squared(simd, gradient);
+    }
+}
+
+/// The first of the gradients becomes their mean, summed in their order.
+fn average(gradients: &mut [Aligned]) {
+    let scale = 1.0 / gradients.len() as f32;
+    if let [mean, others @ ..] = gradients
+        && !others.is_empty()
+    {
+        for (i, g) in mean.iter_mut().enumerate() {
+            *g = others.iter().fold(*g, |sum, other| sum + other[i]) * scale;
+        }
     }
 }
 
@@ -233,7 +295,10 @@ impl Engine for CpuEngine {
                 from = order[from];
             }
             for r in 0..n_scales {
-                self.states.swap(k * n_scales + r, from * n_scales + r);
+                let (a, b) = (k * n_scales + r, from * n_scales + r);
+                self.states.swap(a, b);
+                self.gradients
+                    .swap(a * self.branches.n_draws, b * self.branches.n_draws);
             }
         }
     }
@@ -242,7 +307,7 @@ impl Engine for CpuEngine {
         let state = &self.states[branch];
         let from = match buffer {
             Buffer::Parameters => &state.parameters,
-            Buffer::Gradient => &state.gradient,
+            Buffer::Gradient => &self.gradients[branch * self.branches.n_draws],
             Buffer::FirstMoment => &state.first,
             Buffer::SecondMoment => &state.second,
         };
@@ -256,12 +321,15 @@ impl Engine for CpuEngine {
         let state = &mut self.states[branch];
         let to = match buffer {
             Buffer::Parameters => &mut state.parameters,
-            Buffer::Gradient => &mut state.gradient,
+            Buffer::Gradient => &mut self.gradients[branch * self.branches.n_draws],
             Buffer::FirstMoment => &mut state.first,
             Buffer::SecondMoment => &mut state.second,
         };
         copy_in(to, values);
-        state.gradient_norm_squared = norm_squared(&state.gradient);
+        match buffer {
+            Buffer::Gradient => on_path!(self.measure_with(branch)),
+            Buffer::Parameters | Buffer::FirstMoment | Buffer::SecondMoment => {}
+        }
     }
 }
 
@@ -272,30 +340,21 @@ fn copy_in(to: &mut [f32], values: &[f64]) {
     }
 }
 
-/// Σ g² in f64, eight partial sums side by side so that it vectorises.
-fn norm_squared(gradient: &[f32]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (chunks, rest) = gradient.as_chunks::<8>();
-    for chunk in chunks {
-        for (sum, &g) in sums.iter_mut().zip(chunk) {
-            *sum += f64::from(g) * f64::from(g);
-        }
-    }
-    sums.iter().sum::<f64>() + rest.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>()
-}
-
-/// A free workspace; the first one that is free, so that few of them are hot. Waits if there are more threads than
-/// workspaces.
-fn borrow_one(workspaces: &[Mutex<Workspace>], branch: usize) -> MutexGuard<'_, Workspace> {
-    for workspace in workspaces {
-        match workspace.try_lock() {
-            Ok(free) => return free,
-            // A panic elsewhere cannot leave anything behind that matters: a workspace is written before it is read.
-            Err(TryLockError::Poisoned(free)) => return free.into_inner(),
-            Err(TryLockError::WouldBlock) => {}
-        }
-    }
-    workspaces[branch % workspaces.len()]
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
+/// Σ g² in f64, sixteen partial sums side by side so that it vectorises.
+fn norm_squared<S: Simd>(simd: S, gradient: &[f32]) -> f64 {
+    simd.run(
+        #[inline(always)]
+        || {
+            let mut sums = [0.0; 16];
+            let (chunks, rest) = gradient.as_chunks::<16>();
+            for chunk in chunks {
+                for i in 0..16 {
+                    let g = f64::from(chunk[i]);
+                    sums[i] += g * g;
+                }
+            }
+            let rest: f64 = rest.iter().map(|&g| f64::from(g) * f64::from(g)).sum();
+            sums.iter().sum::<f64>() + rest
+        },
+    )
 }

@@ -5,38 +5,51 @@
 use super::simd::Simd;
 use crate::reference::layernorm::EPSILON;
 
-/// x (M×d) → x̂ (M×d) and r (M).
-pub fn forward<S: Simd>(simd: S, d: usize, x: &[f32], x_hat: &mut [f32], r: &mut [f32]) {
+/// x (M×d) → x̂ (M×d), r (M) and y (M×d).
+pub fn forward<S: Simd>(
+    simd: S,
+    x: &[f32],
+    gain: &[f32],
+    bias: &[f32],
+    x_hat: &mut [f32],
+    r: &mut [f32],
+    y: &mut [f32],
+) {
+    let d = gain.len();
     simd.run(
         #[inline(always)]
         || {
-            for ((x, x_hat), r) in x.chunks_exact(d).zip(x_hat.chunks_exact_mut(d)).zip(r) {
+            for (row, r) in r.iter_mut().enumerate() {
+                let x = &x[row * d..][..d];
+                let (x_hat, y) = (&mut x_hat[row * d..][..d], &mut y[row * d..][..d]);
                 let mut total = simd.zero();
                 simd.for_each_vector(
                     d,
                     #[inline(always)]
                     |at, lanes| total = simd.add(total, simd.get(x, at, lanes)),
                 );
-                let mean = simd.sum(total) / d as f32;
-                // Lanes beyond d hold 0 − mean: they are written nowhere but must not count in the variance.
+                let mean = simd.splat(simd.sum(total) / d as f32);
                 let mut squares = simd.zero();
                 simd.for_each_vector(
                     d,
                     #[inline(always)]
                     |at, lanes| {
-                        let centred = simd.sub(simd.get(x, at, lanes), simd.splat(mean));
-                        simd.put(x_hat, at, lanes, centred);
+                        simd.put(x_hat, at, lanes, simd.sub(simd.get(x, at, lanes), mean));
+                        // Read again: lanes beyond d must be 0, not 0 − mean.
                         let centred = simd.get(x_hat, at, lanes);
                         squares = simd.mul_add(centred, centred, squares);
                     },
                 );
                 *r = 1.0 / (simd.sum(squares) / d as f32 + EPSILON as f32).sqrt();
+                let scale = simd.splat(*r);
                 simd.for_each_vector(
                     d,
                     #[inline(always)]
                     |at, lanes| {
-                        let hat = simd.mul(simd.get(x_hat, at, lanes), simd.splat(*r));
+                        let hat = simd.mul(simd.get(x_hat, at, lanes), scale);
                         simd.put(x_hat, at, lanes, hat);
+                        let (g, b) = (simd.get(gain, at, lanes), simd.get(bias, at, lanes));
+                        simd.put(y, at, lanes, simd.mul_add(hat, g, b));
                     },
                 );
             }
@@ -64,7 +77,8 @@ pub fn scale<S: Simd>(simd: S, x_hat: &[f32], gain: &[f32], bias: &[f32], y: &mu
     )
 }
 
-/// With d_x̂ = d_y·g:  d_x += r·(d_x̂ − mean(d_x̂) − x̂·mean(d_x̂·x̂)),  d_gain += Σ d_y·x̂,  d_bias += Σ d_y.
+/// With d_x̂ = d_y·g:  d_x += r·(d_x̂ − mean(d_x̂) − x̂·mean(d_x̂·x̂)),  and d_gain = Σ d_y·x̂,  d_bias = Σ d_y,
+/// overwritten, or added to if `accumulate`.
 pub fn backward<S: Simd>(
     simd: S,
     x_hat: &[f32],
@@ -74,8 +88,13 @@ pub fn backward<S: Simd>(
     d_x: &mut [f32],
     d_gain: &mut [f32],
     d_bias: &mut [f32],
+    accumulate: bool,
 ) {
     let d = gain.len();
+    if !accumulate {
+        d_gain.fill(0.0);
+        d_bias.fill(0.0);
+    }
     simd.run(
         #[inline(always)]
         || {

@@ -3,7 +3,7 @@
 //! W may be a range of columns of a wider matrix (queries, keys and values lie side by side), hence the strides.
 
 use super::gemm::{Left, Right, Sizes, Target, multiply};
-use super::simd::Simd;
+use super::simd::{Lanes, MAX_LANES, Simd};
 
 /// A weight matrix (I×O) with its transpose and bias.
 #[derive(Clone, Copy)]
@@ -69,7 +69,7 @@ impl Linear<'_> {
         );
     }
 
-    /// x (M×I), d_y (M×O): d_W += xᵀ·d_y and d_b += Σ_rows d_y.
+    /// x (M×I), d_y (M×O) → d_W = xᵀ·d_y and d_b = Σ_rows d_y, overwritten, or added to if `accumulate`.
     pub fn backward_weights<S: Simd>(
         &self,
         simd: S,
@@ -78,6 +78,7 @@ impl Linear<'_> {
         d_y: &[f32],
         d_w: &mut [f32],
         d_b: &mut [f32],
+        accumulate: bool,
     ) {
         multiply(
             simd,
@@ -94,16 +95,16 @@ impl Linear<'_> {
             Target {
                 values: d_w,
                 stride: self.stride,
-                accumulate: true,
+                accumulate,
                 bias: None,
             },
         );
-        add_column_sums(simd, m, d_y, d_b);
+        column_sums(simd, m, d_y, d_b, accumulate);
     }
 }
 
-/// y (M×O): sums += Σ_rows y.
-pub fn add_column_sums<S: Simd>(simd: S, m: usize, y: &[f32], sums: &mut [f32]) {
+/// y (M×O) → Σ_rows y, overwritten, or added to if `accumulate`.
+pub fn column_sums<S: Simd>(simd: S, m: usize, y: &[f32], sums: &mut [f32], accumulate: bool) {
     let width = sums.len();
     simd.run(
         #[inline(always)]
@@ -112,9 +113,17 @@ pub fn add_column_sums<S: Simd>(simd: S, m: usize, y: &[f32], sums: &mut [f32]) 
                 width,
                 #[inline(always)]
                 |at, lanes| {
-                    let mut total = simd.get(sums, at, lanes);
-                    for row in 0..m {
-                        total = simd.add(total, simd.get(y, row * width + at, lanes));
+                    // Four sums, so that additions need not wait for each other.
+                    let mut totals = [simd.zero(); 4];
+                    for row in 0..m / 4 * 4 {
+                        totals[row % 4] = simd.add(totals[row % 4], simd.get(y, row * width + at, lanes));
+                    }
+                    for row in m / 4 * 4..m {
+                        totals[0] = simd.add(totals[0], simd.get(y, row * width + at, lanes));
+                    }
+                    let mut total = simd.add(simd.add(totals[0], totals[1]), simd.add(totals[2], totals[3]));
+                    if accumulate {
+                        total = simd.add(total, simd.get(sums, at, lanes));
                     }
                     simd.put(sums, at, lanes, total);
                 },
@@ -124,11 +133,25 @@ pub fn add_column_sums<S: Simd>(simd: S, m: usize, y: &[f32], sums: &mut [f32]) 
 }
 
 /// w (I×O), row-major → w_transposed (O×I).
-pub fn transpose(w: &[f32], n_out: usize, w_transposed: &mut [f32]) {
+pub fn transpose<S: Simd>(simd: S, w: &[f32], n_out: usize, w_transposed: &mut [f32]) {
     let n_in = w.len() / n_out;
-    for (o, column) in w_transposed.chunks_exact_mut(n_in).enumerate() {
-        for (i, slot) in column.iter_mut().enumerate() {
-            *slot = w[i * n_out + o];
-        }
-    }
+    simd.run(
+        #[inline(always)]
+        || {
+            let mut tile = [simd.zero(); MAX_LANES];
+            for i in (0..n_in).step_by(S::LANES) {
+                let rows = S::LANES.min(n_in - i);
+                for o in (0..n_out).step_by(S::LANES) {
+                    let columns = S::LANES.min(n_out - o);
+                    for r in 0..rows {
+                        tile[r] = simd.get(w, (i + r) * n_out + o, Lanes(columns));
+                    }
+                    simd.transpose(&mut tile);
+                    for c in 0..columns {
+                        simd.put(w_transposed, (o + c) * n_in + i, Lanes(rows), tile[c]);
+                    }
+                }
+            }
+        },
+    )
 }

@@ -2,8 +2,8 @@
 //!
 //! One operation a file, forward beside backward. From the bottom up: instruction sets ([`simd`]) and elementary
 //! functions (`math`); operations on rows (`gemm`, `linear`, `layernorm`, `gelu`, `attention` with its `band` and
-//! `pack`, `masked_loss`, `adam`); their composition (`layer`, `branch`, with memory in `workspace`); the engine and
-//! its task `queue`.
+//! `pack`, `masked_loss`, `adam`); their composition (`layer`, `branch` and `run`, with memory in `workspace`); how work
+//! is cut (`split`) and shared out (`crew`, `shared`); the engine.
 //!
 //! What is computed is what [`crate::reference`] computes, to single precision. Kernels take their buffers as
 //! arguments and never allocate. Deliberately absent: any knowledge of training, and any choice that would make
@@ -14,6 +14,7 @@ mod aligned;
 mod attention;
 mod band;
 mod branch;
+mod crew;
 mod engine;
 mod gelu;
 mod gemm;
@@ -23,8 +24,10 @@ mod linear;
 mod masked_loss;
 mod math;
 mod pack;
-mod queue;
+mod run;
+mod shared;
 pub mod simd;
+mod split;
 mod workspace;
 
 pub use attention::MAX_D_HEAD;

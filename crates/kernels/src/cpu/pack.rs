@@ -1,63 +1,77 @@
-//! Rows of tokens ↔ the packed form in which attention reads queries: H × blocks × d_h × lanes.
+//! Rows of tokens ↔ the packed form in which attention reads queries: blocks of d × lanes, one query per lane.
 //!
-//! Element c of head h of row m lies at `((h·blocks + m / lanes)·d_h + c)·lanes + m % lanes`.
+//! Element c of row m lies at `((m / lanes)·d + c)·lanes + m % lanes`; a block is the transpose of its rows, and the
+//! part of head h of a block is d_h × lanes values from h·d_h·lanes on.
 
-/// Sizes of a packed array.
-#[derive(Clone, Copy, Debug)]
-pub struct Packing {
-    /// Heads H.
-    pub n_heads: usize,
-    /// Width of one head d_h.
-    pub d_head: usize,
-    /// Queries per block, the lanes of a vector.
-    pub lanes: usize,
-    /// Rows M.
-    pub n_rows: usize,
+use super::simd::{MAX_LANES, Simd};
+
+/// `rows` rows (at most a vector's lanes) of d values each, times `scale` → one packed block (d × lanes), unused
+/// lanes 0. `row(lane)` is the row that goes into a lane.
+pub fn pack<'a, S: Simd>(
+    simd: S,
+    d: usize,
+    rows: usize,
+    row: impl Fn(usize) -> &'a [f32],
+    scale: f32,
+    block: &mut [f32],
+) {
+    assert!(rows <= S::LANES && block.len() == d * S::LANES);
+    simd.run(
+        #[inline(always)]
+        || {
+            let mut tile = [simd.zero(); MAX_LANES];
+            for c in (0..d).step_by(S::LANES) {
+                let width = S::LANES.min(d - c);
+                for lane in 0..S::LANES {
+                    tile[lane] = if lane < rows {
+                        let from = &row(lane)[c..c + width];
+                        simd.mul(simd.splat(scale), simd.get(from, 0, super::simd::Lanes(width)))
+                    } else {
+                        simd.zero()
+                    };
+                }
+                simd.transpose(&mut tile);
+                for (i, column) in block[c * S::LANES..]
+                    .chunks_exact_mut(S::LANES)
+                    .take(width)
+                    .enumerate()
+                {
+                    simd.put(column, 0, super::simd::Lanes(S::LANES), tile[i]);
+                }
+            }
+        },
+    )
 }
 
-impl Packing {
-    /// Blocks per head.
-    pub fn n_blocks(&self) -> usize {
-        self.n_rows.div_ceil(self.lanes)
-    }
-
-    /// Length of an array with one value per query and head: H × blocks × lanes.
-    pub fn statistics_len(&self) -> usize {
-        self.n_heads * self.n_blocks() * self.lanes
-    }
-
-    /// Length of a packed array.
-    pub fn len(&self) -> usize {
-        self.statistics_len() * self.d_head
-    }
-
-    /// Place of element 0 of head `h` of row `m`; element c is `c · lanes` further.
-    fn place(&self, h: usize, m: usize) -> usize {
-        (h * self.n_blocks() + m / self.lanes) * self.d_head * self.lanes + m % self.lanes
-    }
-
-    /// rows (M×d) × `scale` → packed, unused lanes 0.
-    pub fn pack(&self, rows: &[f32], scale: f32, packed: &mut [f32]) {
-        packed.fill(0.0);
-        for (m, row) in rows.chunks_exact(self.n_heads * self.d_head).enumerate() {
-            for (h, head) in row.chunks_exact(self.d_head).enumerate() {
-                let to = &mut packed[self.place(h, m)..];
-                for (c, &x) in head.iter().enumerate() {
-                    to[c * self.lanes] = scale * x;
+/// The transpose: columns of d × lanes values, `column(c)` for c < d, times `scale` → `rows` (at most lanes of them, d
+/// values each).
+pub fn unpack<'a, S: Simd>(
+    simd: S,
+    d: usize,
+    column: impl Fn(usize) -> &'a [f32],
+    scale: f32,
+    rows: &mut [f32],
+) {
+    assert!(rows.len() <= d * S::LANES);
+    simd.run(
+        #[inline(always)]
+        || {
+            let mut tile = [simd.zero(); MAX_LANES];
+            for c in (0..d).step_by(S::LANES) {
+                let width = S::LANES.min(d - c);
+                for i in 0..S::LANES {
+                    tile[i] = if i < width {
+                        let from = column(c + i);
+                        simd.mul(simd.splat(scale), simd.get(from, 0, super::simd::Lanes(S::LANES)))
+                    } else {
+                        simd.zero()
+                    };
+                }
+                simd.transpose(&mut tile);
+                for (lane, row) in rows.chunks_exact_mut(d).enumerate() {
+                    simd.put(row, c, super::simd::Lanes(width), tile[lane]);
                 }
             }
-        }
-    }
-
-    /// packed × `scale` → rows (M×d).
-    pub fn unpack(&self, packed: &[f32], scale: f32, rows: &mut [f32]) {
-        for (m, row) in rows.chunks_exact_mut(self.n_heads * self.d_head).enumerate() {
-            for (h, head) in row.chunks_exact_mut(self.d_head).enumerate() {
-                let from = &packed[self.place(h, m)..];
-                for (c, x) in head.iter_mut().enumerate() {
-                    *x = scale * from[c * self.lanes];
-                }
-            }
-        }
-    }
+        },
+    )
 }

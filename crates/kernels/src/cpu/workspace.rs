@@ -1,26 +1,24 @@
-//! Memory of one job in flight: what the forward pass leaves for the backward pass, and scratch.
+//! Memory of one job in flight ([`Workspace`]) and of one thread at work ([`Scratch`]).
 //!
 //! Sized once for the largest scale of a [`BranchSet`]; a smaller job uses the front of every buffer. Nothing in here
 //! survives a job: every value is written before it is read.
 //!
 //! N tokens, M ≤ N queries (all tokens, or in the last layer the masked ones), width d, feed-forward width f, patch P.
+//! *Packed* is blocks × d × lanes, *statistics* are blocks × H × lanes: see [`super::attention`].
 
 use super::aligned::Aligned;
+use super::attention::group_len;
 use super::band::Band;
-use super::pack::Packing;
-use crate::BranchSet;
-
-/// Rows that go through a chain of operations together, so that what lies between them stays in the first-level
-/// cache.
-pub const ROW_BLOCK: usize = 64;
+use super::split::{ROW_BLOCK, Ranges};
+use crate::{BranchSet, Layout};
 
 /// What the backward pass of one layer needs.
 pub struct LayerTape {
     pub x_hat1: Aligned,         // N×d
     pub r1: Aligned,             // N
-    pub keys_values: Aligned,    // N×2d
+    pub keys_values: Aligned,    // H × N × 2d_h
     pub queries: Aligned,        // packed, times log₂e/√d_h
-    pub bands: Vec<Band>,        // H × blocks
+    pub bands: Vec<Band>,        // blocks × H
     pub peaks: Aligned,          // statistics
     pub inverse_totals: Aligned, // statistics
     pub outputs: Aligned,        // packed
@@ -31,73 +29,82 @@ pub struct LayerTape {
     pub active_slope: Aligned,   // M×f, GELU′
 }
 
-/// Scratch of the layers.
-pub struct LayerScratch {
-    pub normed: Aligned,        // N×d
-    pub gathered: Aligned,      // M×d, rows of `normed` at the queries
-    pub query_rows: Aligned,    // M×d, queries or their gradient
-    pub hidden: Aligned,        // ROW_BLOCK×f, before GELU, or its gradient
-    pub d_normed: Aligned,      // N×d
-    pub d_mixed: Aligned,       // M×d
-    pub d_outputs: Aligned,     // packed
-    pub d_queries: Aligned,     // packed
-    pub means: Aligned,         // statistics
-    pub d_keys_values: Aligned, // N×2d
+/// What passes between the phases of a layer.
+pub struct Between {
+    pub query_rows: Aligned,      // M×d
+    pub key_rows: Aligned,        // N×2d, keys and values
+    pub longest_keys: Aligned,    // chunks × H, largest ‖κ‖²
+    pub d_outputs: Aligned,       // packed
+    pub d_queries: Aligned,       // H × blocks × d_h × lanes
+    pub d_keys_values: Aligned,   // H × groups × N × 2d_h
+    pub groups: Vec<GroupResult>, // H × groups
 }
 
-/// Everything one job writes to besides the gradient.
+/// What one item of the backward pass of attention leaves beside its sums.
+#[derive(Clone, Default)]
+pub struct GroupResult {
+    pub d_slope: f64,
+    pub keys: std::ops::Range<usize>, // those that have a sum
+}
+
+/// Everything one job writes to besides its gradient.
 pub struct Workspace {
     pub every_row: Vec<u32>,       // 0..N
     pub visible: Vec<u32>,         // tokens that are not masked
     pub key_positions: Aligned,    // N, patch index of every token
     pub masked_positions: Aligned, // blocks × lanes, patch index of every masked token
     pub every_position: Aligned,   // blocks × lanes, patch index of every token
-    pub patches: Aligned,          // visible × P
-    pub targets: Aligned,          // masked × P
-    pub embedded: Aligned,         // visible × d
+    pub patches: Aligned,          // visible × P, then its gradient
+    pub predicted: Aligned,        // masked × P, then its gradient
+    pub energies: Vec<f64>,        // per chunk
     pub x: Aligned,                // N×d, input of a layer, or its gradient
     pub y: Aligned,                // N×d, output of a layer, or its gradient
-    pub x_hat: Aligned,            // masked × d, final norm
-    pub r: Aligned,                // masked, final norm
-    pub normed: Aligned,           // masked × d, final norm
-    pub predicted: Aligned,        // masked × P, or its gradient
     pub layers: Vec<LayerTape>,
-    pub scratch: LayerScratch,
+    pub between: Between,
+    pub transposed: Aligned, // parameters, every matrix transposed; vectors are not set
+    pub partials: Aligned,   // (chunks − 1) × parameters: gradients of all chunks but the first
+}
+
+/// Memory of one thread, all of it inside one row block.
+pub struct Scratch {
+    pub normed: Aligned,        // rows × d
+    pub d_normed: Aligned,      // rows × d
+    pub gathered: Aligned,      // rows × d
+    pub wide: Aligned,          // rows × f
+    pub d_keys_values: Aligned, // rows × 2d
+    pub query_rows: Aligned,    // (rows + two vectors) × d
+    pub block: Aligned,         // d × lanes
+    pub group: Aligned,         // members of a group, see `attention`
+    pub patches: Aligned,       // rows × P
+    pub x_hat: Aligned,         // rows × d
+    pub r: Aligned,             // rows
 }
 
 impl Workspace {
     /// Room for the largest job of `branches` with vectors of `lanes`.
     pub fn new(branches: &BranchSet, lanes: usize) -> Workspace {
-        let (d, f) = (branches.network.d_model, branches.network.d_ffn());
-        let n = branches
-            .scales
-            .iter()
-            .map(|s| s.n_patches)
+        let network = &branches.network;
+        let (d, f, h) = (network.d_model, network.d_ffn(), network.n_heads);
+        let n = largest(branches, |s| s.n_patches);
+        let n_patched = largest(branches, |s| s.n_patches * s.patch);
+        let n_parameters = largest(branches, |s| Layout::new(s.patch, network).len());
+        // The masked tokens, fewer than N, may be cut into more chunks than the N tokens.
+        let n_chunks = (1..=n).map(|n| Ranges::chunks(n).len()).max().unwrap_or(1);
+        let n_groups = (1..=n)
+            .map(|n| Ranges::groups(n.div_ceil(lanes)).len())
             .max()
-            .expect("at least one scale");
-        let n_patched = branches
-            .scales
-            .iter()
-            .map(|s| s.n_patches * s.patch)
-            .max()
-            .expect("at least one scale");
-        let packing = Packing {
-            n_heads: branches.network.n_heads,
-            d_head: branches.network.d_head(),
-            lanes,
-            n_rows: n,
-        };
-        let (packed, statistics) = (packing.len(), packing.statistics_len());
-        let padded = packing.n_blocks() * lanes;
+            .unwrap_or(1);
+        let padded = n.next_multiple_of(lanes);
+        let n_blocks = padded / lanes;
         let layer = || LayerTape {
             x_hat1: Aligned::zeros(n * d),
             r1: Aligned::zeros(n),
             keys_values: Aligned::zeros(n * 2 * d),
-            queries: Aligned::zeros(packed),
-            bands: vec![Band::default(); packing.n_heads * packing.n_blocks()],
-            peaks: Aligned::zeros(statistics),
-            inverse_totals: Aligned::zeros(statistics),
-            outputs: Aligned::zeros(packed),
+            queries: Aligned::zeros(padded * d),
+            bands: vec![Band::default(); n_blocks * h],
+            peaks: Aligned::zeros(padded * h),
+            inverse_totals: Aligned::zeros(padded * h),
+            outputs: Aligned::zeros(padded * d),
             mixed: Aligned::zeros(n * d),
             x_hat2: Aligned::zeros(n * d),
             r2: Aligned::zeros(n),
@@ -111,39 +118,52 @@ impl Workspace {
             masked_positions: Aligned::zeros(padded),
             every_position: Aligned::zeros(padded),
             patches: Aligned::zeros(n_patched),
-            targets: Aligned::zeros(n_patched),
-            embedded: Aligned::zeros(n * d),
+            predicted: Aligned::zeros(n_patched),
+            energies: vec![0.0; n_chunks],
             x: Aligned::zeros(n * d),
             y: Aligned::zeros(n * d),
-            x_hat: Aligned::zeros(n * d),
-            r: Aligned::zeros(n),
-            normed: Aligned::zeros(n * d),
-            predicted: Aligned::zeros(n_patched),
-            layers: (0..branches.network.n_layers).map(|_| layer()).collect(),
-            scratch: LayerScratch {
-                normed: Aligned::zeros(n * d),
-                gathered: Aligned::zeros(n * d),
+            layers: (0..network.n_layers).map(|_| layer()).collect(),
+            between: Between {
                 query_rows: Aligned::zeros(n * d),
-                hidden: Aligned::zeros(ROW_BLOCK * f),
-                d_normed: Aligned::zeros(n * d),
-                d_mixed: Aligned::zeros(n * d),
-                d_outputs: Aligned::zeros(packed),
-                d_queries: Aligned::zeros(packed),
-                means: Aligned::zeros(statistics),
-                d_keys_values: Aligned::zeros(n * 2 * d),
+                key_rows: Aligned::zeros(n * 2 * d),
+                longest_keys: Aligned::zeros(n_chunks * h),
+                d_outputs: Aligned::zeros(padded * d),
+                d_queries: Aligned::zeros(padded * d),
+                d_keys_values: Aligned::zeros(n_groups * n * 2 * d),
+                groups: vec![GroupResult::default(); h * n_groups],
             },
+            transposed: Aligned::zeros(n_parameters),
+            partials: Aligned::zeros((n_chunks - 1) * n_parameters),
         }
     }
 }
 
-/// Ranges of at most [`ROW_BLOCK`] rows that cover 0..n.
-pub fn row_blocks(n: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
-    (0..n)
-        .step_by(ROW_BLOCK)
-        .map(move |start| start..(start + ROW_BLOCK).min(n))
+impl Scratch {
+    /// Room for any row block of `branches` with vectors of `lanes`.
+    pub fn new(branches: &BranchSet, lanes: usize) -> Scratch {
+        let (d, f) = (branches.network.d_model, branches.network.d_ffn());
+        let patch = largest(branches, |s| s.patch);
+        Scratch {
+            normed: Aligned::zeros(ROW_BLOCK * d),
+            d_normed: Aligned::zeros(ROW_BLOCK * d),
+            gathered: Aligned::zeros(ROW_BLOCK * d),
+            wide: Aligned::zeros(ROW_BLOCK * f),
+            d_keys_values: Aligned::zeros(ROW_BLOCK * 2 * d),
+            query_rows: Aligned::zeros((ROW_BLOCK + 2 * lanes) * d),
+            block: Aligned::zeros(d * lanes),
+            group: Aligned::zeros(group_len(branches.network.d_head(), lanes)),
+            patches: Aligned::zeros(ROW_BLOCK * patch),
+            x_hat: Aligned::zeros(ROW_BLOCK * d),
+            r: Aligned::zeros(ROW_BLOCK),
+        }
+    }
 }
 
-/// `rows` rows of a matrix with `width` columns, as a range of its elements.
-pub fn elements(rows: &std::ops::Range<usize>, width: usize) -> std::ops::Range<usize> {
-    rows.start * width..rows.end * width
+fn largest(branches: &BranchSet, size: impl Fn(&crate::ScaleShape) -> usize) -> usize {
+    branches
+        .scales
+        .iter()
+        .map(size)
+        .max()
+        .expect("at least one scale")
 }

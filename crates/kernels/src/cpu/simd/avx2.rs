@@ -1,6 +1,6 @@
 //! AVX2 with FMA: 8 lanes, 16 registers.
 
-use super::Simd;
+use super::{MAX_LANES, ROUNDER, Simd};
 use std::arch::x86_64::*;
 
 /// Proof that this machine has AVX2 and FMA.
@@ -35,6 +35,7 @@ impl Simd for Avx2 {
     type V = __m256;
     const LANES: usize = 8;
     const TILE_ROWS: usize = 4;
+    const CENTRED: bool = true;
 
     #[inline(always)]
     fn run<R>(self, body: impl FnOnce() -> R) -> R {
@@ -101,11 +102,20 @@ impl Simd for Avx2 {
         unsafe { _mm256_blendv_ps(b, a, _mm256_cmp_ps::<_CMP_GE_OQ>(sign, _mm256_setzero_ps())) }
     }
     #[inline(always)]
-    fn shift_exponent(self, a: __m256, n: __m256) -> __m256 {
+    fn split(self, x: __m256) -> (__m256, __m256) {
+        let shifted = self.add(x, self.splat(ROUNDER));
+        (self.sub(x, self.sub(shifted, self.splat(ROUNDER))), shifted)
+    }
+    #[inline(always)]
+    fn scale_by_power(self, a: __m256, power: __m256) -> __m256 {
         unsafe {
-            let shift = _mm256_slli_epi32::<23>(_mm256_castps_si256(n));
+            let shift = _mm256_slli_epi32::<23>(_mm256_castps_si256(power));
             _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), shift))
         }
+    }
+    #[inline(always)]
+    fn transpose(self, vectors: &mut [__m256; MAX_LANES]) {
+        unsafe { transpose(vectors) }
     }
     #[inline(always)]
     fn sum(self, a: __m256) -> f32 {
@@ -140,4 +150,27 @@ fn sum_each(v: &[__m256; 8]) -> __m256 {
         _mm256_permute2f128_ps::<0x20>(low, high),
         _mm256_permute2f128_ps::<0x31>(low, high),
     )
+}
+
+/// Transposes 8×8: pairs of lanes, then quadruples, then halves change places.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn transpose(v: &mut [__m256; MAX_LANES]) {
+    let mut pairs = [_mm256_setzero_ps(); 8];
+    for i in 0..4 {
+        pairs[2 * i] = _mm256_unpacklo_ps(v[2 * i], v[2 * i + 1]);
+        pairs[2 * i + 1] = _mm256_unpackhi_ps(v[2 * i], v[2 * i + 1]);
+    }
+    let mut quads = [_mm256_setzero_ps(); 8];
+    for i in 0..2 {
+        let (a, b) = (&pairs[4 * i..4 * i + 2], &pairs[4 * i + 2..4 * i + 4]);
+        for half in 0..2 {
+            quads[4 * i + 2 * half] = _mm256_shuffle_ps::<0b01_00_01_00>(a[half], b[half]);
+            quads[4 * i + 2 * half + 1] = _mm256_shuffle_ps::<0b11_10_11_10>(a[half], b[half]);
+        }
+    }
+    for i in 0..4 {
+        v[i] = _mm256_permute2f128_ps::<0x20>(quads[i], quads[i + 4]);
+        v[i + 4] = _mm256_permute2f128_ps::<0x31>(quads[i], quads[i + 4]);
+    }
 }

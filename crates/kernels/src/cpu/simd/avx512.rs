@@ -1,20 +1,20 @@
-//! AVX-512F: 16 lanes, 32 registers.
+//! AVX-512F and DQ: 16 lanes, 32 registers.
 
-use super::Simd;
+use super::{MAX_LANES, Simd};
 use std::arch::x86_64::*;
 
-/// Proof that this machine has AVX-512F.
+/// Proof that this machine has AVX-512F and DQ.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512(());
 
 impl Avx512 {
     /// The token, on a machine that has the instructions.
     pub fn detect() -> Option<Avx512> {
-        is_x86_feature_detected!("avx512f").then_some(Avx512(()))
+        (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq")).then_some(Avx512(()))
     }
 }
 
-#[target_feature(enable = "avx512f,avx2,fma")]
+#[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
 fn enabled<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
@@ -25,11 +25,12 @@ fn first_lanes(count: usize) -> __mmask16 {
     ((1u32 << count) - 1) as __mmask16
 }
 
-// SAFETY of every block below: the token exists, so the machine has AVX-512F; pointers are the caller's contract.
+// SAFETY of every block below: the token exists, so the machine has AVX-512F and DQ; pointers are the caller's contract.
 impl Simd for Avx512 {
     type V = __m512;
     const LANES: usize = 16;
     const TILE_ROWS: usize = 8;
+    const CENTRED: bool = false;
 
     #[inline(always)]
     fn run<R>(self, body: impl FnOnce() -> R) -> R {
@@ -99,15 +100,25 @@ impl Simd for Avx512 {
         }
     }
     #[inline(always)]
-    fn shift_exponent(self, a: __m512, n: __m512) -> __m512 {
-        unsafe {
-            let shift = _mm512_slli_epi32::<23>(_mm512_castps_si512(n));
-            _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), shift))
-        }
+    fn split(self, x: __m512) -> (__m512, __m512) {
+        // x − ⌊x⌋; `vscalefps` takes the floor of its second operand by itself.
+        (unsafe { _mm512_reduce_ps::<0b0001>(x) }, x)
+    }
+    #[inline(always)]
+    fn scale_by_power(self, a: __m512, power: __m512) -> __m512 {
+        unsafe { _mm512_scalef_ps(a, power) }
+    }
+    #[inline(always)]
+    fn transpose(self, vectors: &mut [__m512; MAX_LANES]) {
+        unsafe { transpose(vectors) }
     }
     #[inline(always)]
     fn sum(self, a: __m512) -> f32 {
         unsafe { _mm512_reduce_add_ps(a) }
+    }
+    #[inline(always)]
+    fn largest(self, a: __m512) -> f32 {
+        unsafe { _mm512_reduce_max_ps(a) }
     }
     #[inline(always)]
     fn sums(self, vectors: &[__m512], sums: &mut [f32]) {
@@ -146,4 +157,34 @@ fn sum_each(v: &[__m512; 16]) -> __m512 {
         )
     };
     quarters(quarters(group(0), group(1)), quarters(group(2), group(3)))
+}
+
+/// Transposes 16×16: pairs of lanes, then quadruples, then quarters change places twice.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn transpose(v: &mut [__m512; MAX_LANES]) {
+    let mut pairs = [_mm512_setzero_ps(); 16];
+    for i in 0..8 {
+        pairs[2 * i] = _mm512_unpacklo_ps(v[2 * i], v[2 * i + 1]);
+        pairs[2 * i + 1] = _mm512_unpackhi_ps(v[2 * i], v[2 * i + 1]);
+    }
+    // quads[4g + c]: per 128-bit quarter u, rows 4g..4g+4 of column 4u + c.
+    let mut quads = [_mm512_setzero_ps(); 16];
+    for g in 0..4 {
+        for half in 0..2 {
+            let (a, b) = (pairs[4 * g + half], pairs[4 * g + 2 + half]);
+            quads[4 * g + 2 * half] = _mm512_shuffle_ps::<0b01_00_01_00>(a, b);
+            quads[4 * g + 2 * half + 1] = _mm512_shuffle_ps::<0b11_10_11_10>(a, b);
+        }
+    }
+    for c in 0..4 {
+        let even = |a, b| _mm512_shuffle_f32x4::<0b10_00_10_00>(a, b);
+        let odd = |a, b| _mm512_shuffle_f32x4::<0b11_01_11_01>(a, b);
+        let (e01, e23) = (even(quads[c], quads[4 + c]), even(quads[8 + c], quads[12 + c]));
+        let (o01, o23) = (odd(quads[c], quads[4 + c]), odd(quads[8 + c], quads[12 + c]));
+        v[c] = even(e01, e23);
+        v[8 + c] = odd(e01, e23);
+        v[4 + c] = even(o01, o23);
+        v[12 + c] = odd(o01, o23);
+    }
 }

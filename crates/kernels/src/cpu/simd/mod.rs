@@ -58,6 +58,9 @@ impl SimdPath {
     }
 }
 
+/// Adding it to |x| < 2²² rounds x to an integer, which then stands in the low mantissa bits.
+const ROUNDER: f32 = 12_582_912.0; // 1.5 · 2²³
+
 /// The widest vector of any path, in lanes.
 pub const MAX_LANES: usize = 16;
 
@@ -71,6 +74,9 @@ pub trait Simd: Copy + Send + Sync + 'static {
 
     /// Rows of one register tile of the matrix product.
     const TILE_ROWS: usize;
+
+    /// Whether fractions of [`Simd::split`] lie in [−½, ½]; else they lie in [0, 1).
+    const CENTRED: bool;
 
     /// Calls `body` compiled with this instruction set.
     fn run<R>(self, body: impl FnOnce() -> R) -> R;
@@ -118,11 +124,25 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn sqrt(self, a: Self::V) -> Self::V;
     /// `a` where `sign` ≥ 0, elsewhere `b`.
     fn select_non_negative(self, sign: Self::V, a: Self::V, b: Self::V) -> Self::V;
-    /// Adds the low mantissa bits of `n` to the exponent of `a`: a·2ⁿ when `n` was made by adding 1.5·2²³ to an
-    /// integer and nothing overflows.
-    fn shift_exponent(self, a: Self::V, n: Self::V) -> Self::V;
+    /// x = fraction + integer → (fraction, power), where `power` is whatever [`Simd::scale_by_power`] reads the integer
+    /// from. See [`Simd::CENTRED`]. For |x| < 2²².
+    fn split(self, x: Self::V) -> (Self::V, Self::V);
+    /// a·2ⁿ for the integer n in `power`, as long as the result is a normal number.
+    fn scale_by_power(self, a: Self::V, power: Self::V) -> Self::V;
     /// Sum over the lanes, in an order that depends on the path alone.
     fn sum(self, a: Self::V) -> f32;
+
+    /// The largest lane; lanes that are not a number may or may not count.
+    #[inline(always)]
+    fn largest(self, a: Self::V) -> f32 {
+        let mut lanes = [0.0; MAX_LANES];
+        self.put(&mut lanes, 0, Lanes(Self::LANES), a);
+        let larger = |a, b| if b > a { b } else { a };
+        lanes[..Self::LANES]
+            .iter()
+            .copied()
+            .fold(f32::NEG_INFINITY, larger)
+    }
 
     /// The sums of several vectors: `sums[i]` = sum of the lanes of `vectors[i]`.
     #[inline(always)]
@@ -131,6 +151,9 @@ pub trait Simd: Copy + Send + Sync + 'static {
             *sum = self.sum(v);
         }
     }
+
+    /// Transposes the square of the first `LANES` vectors: lane i of vector j goes to lane j of vector i.
+    fn transpose(self, vectors: &mut [Self::V; MAX_LANES]);
 
     /// All lanes 0.
     #[inline(always)]

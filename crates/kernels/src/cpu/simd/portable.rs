@@ -1,7 +1,7 @@
 //! Eight lanes in plain Rust: the compiler makes SSE2 or NEON of them. a·b + c is rounded twice here, because a
 //! fused product is a slow library call on machines without one.
 
-use super::Simd;
+use super::{MAX_LANES, ROUNDER, Simd};
 use std::array::from_fn;
 
 /// Runs everywhere.
@@ -15,6 +15,7 @@ impl Simd for Portable {
     type V = V;
     const LANES: usize = LANES;
     const TILE_ROWS: usize = 4;
+    const CENTRED: bool = true;
 
     #[inline(always)]
     fn run<R>(self, body: impl FnOnce() -> R) -> R {
@@ -93,8 +94,21 @@ impl Simd for Portable {
         from_fn(|i| if sign[i] >= 0.0 { a[i] } else { b[i] })
     }
     #[inline(always)]
-    fn shift_exponent(self, a: V, n: V) -> V {
-        from_fn(|i| f32::from_bits(a[i].to_bits().wrapping_add(n[i].to_bits() << 23)))
+    fn split(self, x: V) -> (V, V) {
+        let shifted = self.add(x, self.splat(ROUNDER));
+        (self.sub(x, self.sub(shifted, self.splat(ROUNDER))), shifted)
+    }
+    #[inline(always)]
+    fn scale_by_power(self, a: V, power: V) -> V {
+        from_fn(|i| f32::from_bits(a[i].to_bits().wrapping_add(power[i].to_bits() << 23)))
+    }
+    #[inline(always)]
+    fn transpose(self, vectors: &mut [V; MAX_LANES]) {
+        for i in 0..LANES {
+            for j in 0..i {
+                (vectors[i][j], vectors[j][i]) = (vectors[j][i], vectors[i][j]);
+            }
+        }
     }
     #[inline(always)]
     fn sum(self, a: V) -> f32 {
