@@ -5,6 +5,7 @@
 //! sample, unique channel names. It does not fill gaps, rescale or filter; see [`crate::preprocess`].
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use faer::{Mat, MatRef};
 
@@ -15,8 +16,8 @@ use crate::error::{Error, Result};
 /// NaN marks a missing value. A *sample* (one row, one instant) is missing when any of its channels is.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// T × m.
-    observations: Mat<f64>,
+    /// T × m, shared with whoever trains on it.
+    observations: Arc<Mat<f64>>,
     /// One flag a sample; `None` when no sample is missing.
     missing: Option<Vec<bool>>,
     channel_names: Vec<String>,
@@ -73,7 +74,7 @@ impl Recording {
         }
         let missing = missing.contains(&true).then_some(missing);
         Ok(Self {
-            observations,
+            observations: Arc::new(observations),
             missing,
             channel_names,
             sampling_rate: None,
@@ -119,7 +120,12 @@ impl Recording {
 
     /// The observations, T × m; missing values are NaN.
     pub fn observations(&self) -> MatRef<'_, f64> {
-        self.observations.as_ref()
+        (*self.observations).as_ref()
+    }
+
+    /// The observations without a copy of them.
+    pub(crate) fn shared(&self) -> Arc<Mat<f64>> {
+        self.observations.clone()
     }
 
     /// Number of samples T, missing ones included.

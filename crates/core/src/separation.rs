@@ -5,11 +5,9 @@ use crate::config::Config;
 use crate::model::controller::ControllerState;
 use crate::model::mixer::Mixer;
 use crate::model::objective::{Model, Objective, Terms};
-use crate::model::sources::SourceParameters;
 use crate::preprocess::{ChannelScaling, Whitening};
 use crate::train::{Prepared, RestartSummary, StopReason, start};
 use crate::{Error, Result};
-use faer::linalg::solvers::SolveLstsq;
 use faer::{Mat, MatRef};
 use strt_kernels::Buffer;
 
@@ -81,12 +79,20 @@ pub struct SeparationParts {
 impl Separation {
     pub(crate) fn collect(
         prepared: Prepared,
-        model: Model,
-        objective: Objective,
-        outcome: Outcome,
+        mut model: Model,
+        mut objective: Objective,
+        mut outcome: Outcome,
     ) -> Separation {
         let k = prepared.plan.config().n_sources;
-        let mut sources = objective.mixer_input().to_owned();
+        let unmixing = unmixing(&prepared, &model, &objective);
+        let gauge = (0..k).map(|k| objective.gauge(k)).collect();
+        let mut sources = objective.take_sources(model.sources);
+        if let Some(reconstruction) = objective.fit_mixer(&mut *model.mixer, sources.as_ref())
+            && reconstruction.is_finite()
+        {
+            outcome.terms.reconstruction = reconstruction;
+            outcome.terms.total = objective.total(&outcome.terms);
+        }
         if let Some(missing) = prepared.rows.missing() {
             for t in (0..missing.len()).filter(|&t| missing[t]) {
                 sources.row_mut(t).fill(f64::NAN);
@@ -99,20 +105,19 @@ impl Separation {
                 values
             })
             .collect();
-        let unmixing = unmixing(&prepared, &model, &objective);
         let mut separation = Separation {
             parts: SeparationParts {
                 config: prepared.plan.config().clone(),
                 sources,
                 mixer: model.mixer,
                 raw_gaps: model.raw_gaps,
-                controller: objective.state.clone(),
+                controller: objective.state,
                 networks,
-                energy: objective.energy.clone(),
+                energy: objective.energy,
                 scaling: prepared.scaling,
                 whitening: prepared.whitening,
                 unmixing,
-                gauge: (0..k).map(|k| objective.gauge(k)).collect(),
+                gauge,
                 terms: outcome.terms,
                 smoothed_objective: outcome.smoothed_objective,
                 stop: outcome.stop,
@@ -290,20 +295,25 @@ pub(crate) fn affine_map(mixer: &dyn Mixer) -> Option<(Mat<f64>, Vec<f64>)> {
 }
 
 /// The affine map from scaled channels to S. Exact where S = Zw·A; the mixer's pseudo-inverse for another affine
-/// model; for a nonlinear one the best linear fit to S, a starting point for the sources of new data.
+/// model; for a nonlinear one the best fit of S by the whitened components, a starting point for the sources of new
+/// data.
 fn unmixing(prepared: &Prepared, model: &Model, objective: &Objective) -> Mat<f64> {
-    let m = prepared.observations.ncols();
+    let m = prepared.shape().1;
     let with_offset = |weights: Mat<f64>, offset: &dyn Fn(usize) -> f64| {
         Mat::from_fn(m + 1, weights.ncols(), |c, k| {
             if c < m { weights[(c, k)] } else { offset(k) }
         })
     };
-    if let SourceParameters::Fiber { a, e: None, .. } = &model.sources {
-        let weights = prepared.whitening.matrix() * a;
+    // s = (y − ȳ)·V·F + constant
+    let from_whitened = |fit: &Mat<f64>, constant: &dyn Fn(usize) -> f64| {
+        let weights = prepared.whitening.matrix() * fit;
         let mean = prepared.whitening.mean();
-        return with_offset(weights.clone(), &|k| {
-            -(0..m).map(|c| mean[c] * weights[(c, k)]).sum::<f64>()
-        });
+        with_offset(weights.clone(), &|k| {
+            constant(k) - (0..m).map(|c| mean[c] * weights[(c, k)]).sum::<f64>()
+        })
+    };
+    if let (Some(a), None) = model.sources.parts() {
+        return from_whitened(a, &|_| 0.0);
     }
     if let Some((mixing, offsets)) = affine_map(&*model.mixer) {
         // s̃ = (y − b)·W⁺ with y = W s̃ + b, then back through the gauge of Φ_dec.
@@ -315,19 +325,6 @@ fn unmixing(prepared: &Prepared, model: &Model, objective: &Objective) -> Mat<f6
             return with_offset(weights.clone(), &offset);
         }
     }
-    // Least squares of S on [Y, 1] over the samples that are there.
-    let rows: Vec<usize> = (0..prepared.rows.n_samples())
-        .filter(|&t| prepared.rows.is_valid(t))
-        .collect();
-    let design = Mat::from_fn(rows.len(), m + 1, |i, c| {
-        if c < m {
-            prepared.observations[(rows[i], c)]
-        } else {
-            1.0
-        }
-    });
-    let mut s = Mat::zeros(prepared.rows.n_samples(), prepared.plan.config().n_sources);
-    model.sources.assemble(s.as_mut());
-    let target = Mat::from_fn(rows.len(), s.ncols(), |i, k| s[(rows[i], k)]);
-    design.col_piv_qr().solve_lstsq(&target)
+    let (fit, mean) = objective.linear_fit();
+    from_whitened(&fit, &|k| mean[k])
 }

@@ -9,7 +9,7 @@ use faer::MatRef;
 use std::ops::ControlFlow;
 use strtransformer::config::{AssignmentRule, EngineKind};
 use strtransformer::model::objective::Terms;
-use strtransformer::train::{Observer, Start, StepReport, StopReason, separate_observed};
+use strtransformer::train::{Observer, Session, Start, StepReport, StopReason, separate_observed};
 use strtransformer::{Config, Recording, Separation, Trainer};
 
 type Fingerprint = Vec<(&'static str, Vec<u64>)>;
@@ -105,7 +105,18 @@ fn cases() -> Vec<Case> {
     clipped.optimizer.clip = 0.5;
     clipped.optimizer.weight_decay = 0.01;
     clipped.branches.n_masks = 2;
+    let in_blocks = |mut config: Config| {
+        (config.branches.crop, config.optimizer.block) = (64, 60);
+        config
+    };
     vec![
+        case("affine, in blocks", in_blocks(affine()), recording(240)),
+        case("nonlinear, in blocks", in_blocks(nonlinear()), recording(240)),
+        case(
+            "nonlinear, in blocks, missing samples",
+            in_blocks(nonlinear()),
+            with_gaps(240),
+        ),
         case("affine", affine(), recording(240)),
         case("affine, moves by cost", cheapest, recording(240)),
         case("nonlinear", nonlinear(), recording(240)),
@@ -292,4 +303,44 @@ fn checkpoints_cover_the_unlocking_and_every_move() {
         .unlock
         .map(|share| (share * STEPS as f64) as usize);
     assert_eq!((moves, unlock), (vec![3, 6, 12], Some(8)));
+}
+
+/// A session of several restarts, stopped and continued in every step, has the bits of `separate`.
+#[test]
+fn a_session_may_be_stopped_anywhere() {
+    for mut config in [affine(), nonlinear()] {
+        config.restarts = 3;
+        config.optimizer.steps = Some(9);
+        let recording = recording(200);
+        let expected = fingerprint(&strtransformer::separate(&recording, &config).unwrap());
+
+        let mut whole = Session::new(&recording, &config, Start::default()).unwrap();
+        assert_eq!(whole.run(&mut ()).unwrap(), StopReason::StepLimit);
+        same("unbroken session", &expected, &fingerprint(&whole.finish()));
+
+        let mut stopped = Session::new(&recording, &config, Start::default()).unwrap();
+        while stopped.run(&mut one_step).unwrap() == StopReason::Interrupted {
+            let state = stopped.state();
+            stopped = Session::resume(&recording, state, Start::default()).unwrap();
+        }
+        same("stopped session", &expected, &fingerprint(&stopped.finish()));
+    }
+}
+
+#[test]
+fn a_session_needs_the_results_of_the_restarts_before() {
+    let mut config = affine();
+    (config.restarts, config.optimizer.steps) = (2, Some(2));
+    let recording = recording(200);
+    let mut session = Session::new(&recording, &config, Start::default()).unwrap();
+    while session.trainer().checkpoint().restart == 0 {
+        session.run(&mut one_step).unwrap();
+    }
+    let mut state = session.state();
+    state.best = None;
+    let error = Session::resume(&recording, state, Start::default())
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(error.contains("restart 2 is in progress"), "{error}");
 }

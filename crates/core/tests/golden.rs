@@ -270,7 +270,7 @@ fn the_prepared_data_are_those_of_pytorch() {
     let golden = Fixture::open();
     let trainer = golden.trainer(EngineKind::Reference);
     let mut comparison = Comparison::new(1e-12);
-    let prepared = columns(trainer.objective().observations());
+    let prepared = columns(trainer.objective().observations().expect("evaluated whole"));
     comparison.check("prepared channels", &prepared, &golden.by_column("prepared"));
     comparison.finish("prepared channels");
 

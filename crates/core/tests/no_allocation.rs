@@ -55,7 +55,11 @@ fn allocations_per_step(recording: &Recording, config: &Config) -> (Vec<usize>, 
 fn a_step_allocates_nothing() {
     // Two blocks of rows in the reconstruction, read in random crops.
     let mut long = nonlinear();
-    long.branches.crop = 256;
+    (long.branches.crop, long.optimizer.block) = (256, 0);
+    let mut in_blocks = nonlinear();
+    (in_blocks.branches.crop, in_blocks.optimizer.block) = (256, 1000);
+    let mut moments = affine();
+    (moments.branches.crop, moments.optimizer.block) = (256, 1000);
     // Matrix products large enough to be packed.
     let mut wide = long.clone();
     (wide.n_sources, wide.mixer.hidden) = (8, vec![48]);
@@ -71,6 +75,8 @@ fn a_step_allocates_nothing() {
         ("affine, missing samples", affine(), with_gaps(300)),
         ("nonlinear", nonlinear(), recording(300)),
         ("nonlinear, long", long, recording(5000)),
+        ("nonlinear, in blocks", in_blocks, recording(5000)),
+        ("affine, through moments", moments, recording(5000)),
         ("nonlinear, wide", wide, many_channels),
         ("paper", paper(), recording(300)),
     ];

@@ -68,6 +68,7 @@ const TABLE: &[Row] = &[
     ("optimizer.epsilon", "0.0", "above 0", |c| c.optimizer.epsilon = 0.0),
     ("optimizer.weight_decay", "-1.0", "≥ 0", |c| c.optimizer.weight_decay = -1.0),
     ("optimizer.clip", "-1.0", "≥ 0", |c| c.optimizer.clip = -1.0),
+    ("optimizer.block", "3", "at least 4", |c| c.optimizer.block = 3),
     ("optimizer.schedule.floor", "1.5", "from 0 to 1", |c| {
         c.optimizer.schedule = Schedule::Cosine { warmup: 1, floor: 1.5 };
     }),

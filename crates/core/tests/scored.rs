@@ -23,11 +23,12 @@ fn every_step_is_scored_as_match_sources_would() {
     let mut steps = Vec::new();
     let check = |report: &StepReport<'_>, score: Option<&Matching>| {
         let score = score.expect("every step is scored");
+        let fed = report.sources();
         let sources = Mat::from_fn(T, 3, |t, k| {
             if recording.is_missing(t) {
                 f64::NAN
             } else {
-                report.sources[(t, k)]
+                fed[(t, k)]
             }
         });
         let expected = match_sources(sources.as_ref(), &reference).unwrap();

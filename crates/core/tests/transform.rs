@@ -179,7 +179,7 @@ fn a_nonlinear_model_finds_the_sources_of_held_out_samples() {
         let mut channels = Mat::zeros(T, 6);
         separation
             .mixer()
-            .forward(report.sources, channels.as_mut(), &mut Vec::new());
+            .forward(report.sources().as_ref(), channels.as_mut(), &mut Vec::new());
         let scaled = separation.parts().scaling.apply(held_out.observations()).unwrap();
         let variance = separation.config().weights.observation_variance.unwrap();
         let expected = (&scaled - &channels).squared_norm_l2() / (2.0 * variance);
@@ -213,15 +213,20 @@ fn a_nonlinear_model_finds_the_sources_of_held_out_samples() {
     );
 }
 
-/// Training data through the optimisation: it starts elsewhere and ends near the sources of the run.
+/// Training data through the optimisation: it starts elsewhere and ends near the sources of the run, whether it is
+/// looked at whole or in blocks.
 #[test]
 fn a_nonlinear_model_comes_back_to_its_own_sources() {
     let recording = problem(300, MixingKind::Pnl).recording().unwrap();
-    let separation = separate(&recording, &trained()).unwrap();
-    let transformed = separation.transform(&recording, 200, &mut ()).unwrap();
-    let own = Reference::new(separation.sources().to_owned()).unwrap();
-    let matching = match_sources(transformed.sources.as_ref(), &own).unwrap();
-    assert!(matching.worst() > 0.95, "{:?}", matching.per_source());
-    assert_eq!(matching.matched(), [Some(0), Some(1), Some(2)]);
-    assert_eq!(matching.sign(), [1.0; 3]);
+    for (crop, block) in [(1024, 4096), (128, 100)] {
+        let mut config = trained();
+        (config.branches.crop, config.optimizer.block) = (crop, block);
+        let separation = separate(&recording, &config).unwrap();
+        let transformed = separation.transform(&recording, 200, &mut ()).unwrap();
+        let own = Reference::new(separation.sources().to_owned()).unwrap();
+        let matching = match_sources(transformed.sources.as_ref(), &own).unwrap();
+        assert!(matching.worst() > 0.95, "{:?}", matching.per_source());
+        assert_eq!(matching.matched(), [Some(0), Some(1), Some(2)]);
+        assert_eq!(matching.sign(), [1.0; 3]);
+    }
 }

@@ -1,7 +1,8 @@
 //! [`Config`] → [`Plan`]: the one place where a configuration is judged and its automatic values are chosen.
 
 use super::{
-    Branches, Config, Coordinates, EnergyForm, EngineKind, MixerKind, Schedule, SeparationForm, Smoothness,
+    Branches, Config, Coordinates, Elimination, EnergyForm, EngineKind, MixerKind, Schedule, SeparationForm,
+    Smoothness,
 };
 use crate::{Error, Recording, Result};
 use strt_kernels::cpu::MAX_D_HEAD;
@@ -34,6 +35,8 @@ pub struct Plan {
     pub(crate) ridge: f64,
     /// Rate of S or E.
     pub(crate) sources_rate: f64,
+    /// Whether the recording is trained through moments and blocks.
+    pub(crate) is_long: bool,
 }
 
 impl Plan {
@@ -50,6 +53,11 @@ impl Plan {
     /// Number of training steps N_max.
     pub fn steps(&self) -> usize {
         self.steps
+    }
+
+    /// β, where the mixer's output layer is eliminated.
+    pub(crate) fn elimination_ridge(&self) -> Option<f64> {
+        (self.config.mixer.elimination == Elimination::LeastSquares).then_some(self.ridge)
     }
 
     /// o: the order of the smoothness term.
@@ -184,6 +192,8 @@ impl Config {
             (false, false) => 1.0 / 3.0,
         });
         let unlock_step = (!direct && unlock < 1.0).then_some((unlock * steps as f64) as usize);
+        let whole = self.optimizer.block == 0 || self.branches.crop == 0;
+        let is_long = !whole && n_samples > self.optimizer.block.max(self.branches.crop);
         let branches = BranchSet {
             n_sources: self.n_sources,
             scales,
@@ -202,6 +212,7 @@ impl Config {
             kappa,
             ridge,
             sources_rate,
+            is_long,
         })
     }
 
@@ -351,6 +362,12 @@ impl Config {
         positive("optimizer.epsilon", o.epsilon)?;
         finite_from("optimizer.weight_decay", o.weight_decay, 0.0)?;
         finite_from("optimizer.clip", o.clip, 0.0)?;
+        ensure(
+            o.block == 0 || o.block >= 4,
+            "optimizer.block",
+            o.block,
+            "expected at least 4 samples, or 0 to evaluate every recording whole",
+        )?;
         if let Schedule::Cosine { floor, .. } = o.schedule {
             within("optimizer.schedule.floor", floor, 0.0, 1.0)?;
         }

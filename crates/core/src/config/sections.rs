@@ -410,6 +410,12 @@ pub struct Optimizer {
     pub weight_decay: f64,
     /// Clip the gradient to this global norm; 0 never clips. Default 0.
     pub clip: f64,
+    /// Recordings longer than this many samples (and than `branches.crop`) are trained through their second moments,
+    /// with samples read in crops and in random blocks of this length, so that a step costs the same however long they
+    /// are. Free sources are then reached in about (crops + 2 blocks)/T of the steps only: for E to move as far in a
+    /// recording ten times as long takes ten times the steps. Default 4096; 0 evaluates every recording whole, as does
+    /// `branches.crop = 0`.
+    pub block: usize,
     /// Stopping and convergence.
     pub early_stopping: EarlyStopping,
 }
@@ -428,6 +434,7 @@ impl Default for Optimizer {
             epsilon: 1e-8,
             weight_decay: 0.0,
             clip: 0.0,
+            block: 4096,
             early_stopping: EarlyStopping::default(),
         }
     }

@@ -105,7 +105,7 @@ impl<O: ScoredObserver> Scored<O> {
     }
 
     fn score(&self, report: &StepReport<'_>) -> Matching {
-        let estimated = standardized_rows(report.sources, &self.kept);
+        let estimated = standardized_rows(report.sources().as_ref(), &self.kept);
         Matching::from_correlations(correlations(estimated.as_ref(), self.reference.as_ref()).as_ref())
     }
 }

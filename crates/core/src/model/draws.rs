@@ -3,14 +3,13 @@
 //!
 //! A [`Grid`] knows which starts are possible; [`Draws`] holds one drawn [`Job`] per branch and mask draw and cuts the
 //! windows out of the sources. The sign of a source is part of the gauge, so a branch that sees it with either sign
-//! learns nothing it may not know, and cannot learn one trajectory by heart as easily. Patches that touch a missing sample are left out of the job's tokens: they are neither
-//! context nor target.
+//! learns nothing it may not know, and cannot learn one trajectory by heart as easily. Patches that touch a missing
+//! sample are left out of the job's tokens: they are neither context nor target. A recording that is trained in blocks
+//! also has two of them drawn, by their first samples.
 
 use crate::config::Plan;
 use crate::model::sources::Rows;
-use crate::model::standardize::{col, col_mut};
 use crate::{Error, Result};
-use faer::{MatMut, MatRef};
 use rand::{Rng, RngExt};
 use strt_kernels::{Job, ScaleShape};
 
@@ -27,6 +26,8 @@ pub struct Grid {
     n_shifts: usize,
     random_sign: bool,
     n_draws: usize,
+    /// First sample of every block; empty when the recording is evaluated whole.
+    blocks: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,19 @@ struct ScaleGrid {
 /// |M| = max(1, ⌊ρ_mask·N + ½⌋).
 fn n_masked(mask_ratio: f64, n_tokens: usize) -> usize {
     ((mask_ratio * n_tokens as f64 + 0.5) as usize).clamp(1, n_tokens)
+}
+
+/// First samples of the blocks of `len` samples that a recording is cut into; the last one ends with the recording.
+/// Blocks of which less than half is there are left out, unless all are like that: then the fullest one is taken.
+fn blocks(rows: &Rows, len: usize) -> Vec<usize> {
+    let n = rows.n_samples();
+    let starts = || (0..n).step_by(len).map(|first| first.min(n - len));
+    let there = |first: usize| rows.stretch(first, len).n_valid();
+    let full: Vec<usize> = starts().filter(|&first| 2 * there(first) >= len).collect();
+    if full.is_empty() {
+        return starts().max_by_key(|&first| there(first)).into_iter().collect();
+    }
+    full
 }
 
 impl Grid {
@@ -77,6 +91,11 @@ impl Grid {
             n_shifts: settings.max_shift,
             random_sign: settings.random_sign,
             n_draws: settings.n_masks,
+            blocks: if plan.is_long {
+                blocks(rows, plan.config().optimizer.block)
+            } else {
+                Vec::new()
+            },
         };
         for scale in &grid.scales {
             if !(0..scale.n_starts).any(|s| grid.n_tokens(scale, s * scale.start_step) >= 2) {
@@ -127,6 +146,8 @@ pub struct Draws {
     starts: Vec<usize>,
     signs: Vec<f64>,
     jobs: Vec<Job>,
+    jobs_per_source: usize,
+    blocks: [usize; 2],
     order: Vec<u32>,
 }
 
@@ -150,6 +171,8 @@ impl Draws {
             starts: vec![0; branches.n_jobs()],
             signs: vec![1.0; branches.n_jobs()],
             jobs,
+            jobs_per_source: branches.n_jobs() / branches.n_sources,
+            blocks: [0; 2],
             order: Vec::with_capacity(most),
         }
     }
@@ -190,6 +213,19 @@ impl Draws {
             job.masked.extend_from_slice(&self.order[..n_masked]);
             job.masked.sort_unstable();
         }
+        if !grid.blocks.is_empty() {
+            self.blocks = [(); 2].map(|()| grid.blocks[rng.random_range(0..grid.blocks.len())]);
+        }
+    }
+
+    /// Replaces the drawn blocks, by their first samples.
+    pub fn set_blocks(&mut self, first: [usize; 2]) {
+        self.blocks = first;
+    }
+
+    /// First samples of the two blocks.
+    pub(crate) fn blocks(&self) -> [usize; 2] {
+        self.blocks
     }
 
     /// Replaces the draw of one job by a given one over all patches, for reproducing a recorded run.
@@ -204,26 +240,25 @@ impl Draws {
         job.masked.extend_from_slice(masked);
     }
 
-    /// Cuts every window out of the sources (T×K): window = ±S[start..start + span, k].
-    pub(crate) fn read_windows(&mut self, sources: MatRef<'_, f64>) {
-        let jobs_per_source = self.jobs.len() / sources.ncols();
+    /// Fills every window by `read(source, first sample, window)`, then gives it its sign.
+    pub(crate) fn read_windows(&mut self, read: impl Fn(usize, usize, &mut [f64])) {
         for (j, job) in self.jobs.iter_mut().enumerate() {
-            let column = col(sources, j / jobs_per_source);
-            let (start, sign) = (self.starts[j], self.signs[j]);
-            for (slot, value) in job.window.iter_mut().zip(&column[start..]) {
-                *slot = sign * value;
+            read(j / self.jobs_per_source, self.starts[j], &mut job.window);
+            if self.signs[j] < 0.0 {
+                job.window.iter_mut().for_each(|value| *value = -*value);
             }
         }
     }
 
-    /// The adjoint of [`Draws::read_windows`] for job `job`: adds factor·d_window to the gradient of its source.
-    pub(crate) fn add_gradient(&self, job: usize, factor: f64, d_window: &[f64], d_sources: MatMut<'_, f64>) {
-        let jobs_per_source = self.jobs.len() / d_sources.ncols();
-        let column = col_mut(d_sources, job / jobs_per_source);
-        let factor = factor * self.signs[job];
-        for (slot, d) in column[self.starts[job]..].iter_mut().zip(d_window) {
-            *slot += factor * d;
-        }
+    /// Source, first sample and sign of the window of one job.
+    pub(crate) fn place_of(&self, job: usize) -> (usize, usize, f64) {
+        (job / self.jobs_per_source, self.starts[job], self.signs[job])
+    }
+
+    /// First sample and length of every window of source k.
+    pub(crate) fn windows_of(&self, k: usize) -> impl Iterator<Item = (usize, usize)> {
+        let jobs = k * self.jobs_per_source..(k + 1) * self.jobs_per_source;
+        jobs.map(|j| (self.starts[j], self.jobs[j].window.len()))
     }
 
     /// First sample of every job's window.

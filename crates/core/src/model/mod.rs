@@ -10,8 +10,11 @@
 pub(crate) mod cholesky;
 pub mod controller;
 pub mod draws;
+pub(crate) mod gauge;
+pub(crate) mod long;
 pub mod mixer;
 pub mod objective;
 pub mod sources;
 pub(crate) mod standardize;
 pub(crate) mod terms;
+pub(crate) mod whole;

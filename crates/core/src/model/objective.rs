@@ -12,19 +12,20 @@
 //!
 //! Mixer and branches read S or Z as the configuration says. The structural term is
 //! L_str = 1/K Σ_k Σ_r w_kr φ(ℓ_kr) with w = (1−f)π + f/R, φ(ℓ) = ℓ or ln(ℓ+κ).
+//!
+//! How S is held, and what is summed over all samples, is the business of `whole` (short recordings) and `long`.
 
-use crate::config::{Elimination, Plan};
+use crate::config::Plan;
 use crate::model::controller::{Controller, ControllerState};
 use crate::model::draws::Draws;
+use crate::model::gauge::Gauge;
+use crate::model::long::Long;
 use crate::model::mixer::Mixer;
-use crate::model::sources::{Rows, SourceParameters};
-use crate::model::standardize::Standardize;
-use crate::model::terms::reconstruction::Reconstruction;
-use crate::model::terms::separation::Separation;
-use crate::model::terms::{scale_penalties, smoothness};
+use crate::model::sources::SourceParameters;
+use crate::model::terms::scale_penalties;
+use crate::model::whole::Whole;
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use strt_kernels::{Engine, Outcome};
 
 /// Everything that is optimised.
@@ -62,8 +63,11 @@ pub struct Terms {
 pub struct Gradient {
     /// ∂J/∂A (K×K); zero in direct coordinates.
     pub fiber: Mat<f64>,
-    /// ∂J/∂S, which is also ∂J/∂E (T×K).
+    /// ∂J/∂S, which is also ∂J/∂E (T×K); without rows where the recording is trained in blocks, see
+    /// [`Objective::touched`].
     pub sources: Mat<f64>,
+    /// Σ (∂J/∂E)² over the touched samples of a recording that is trained in blocks.
+    pub(crate) touched_square: f64,
     /// ∂J/∂θ.
     pub mixer: Vec<f64>,
     /// ∂J/∂η.
@@ -72,18 +76,32 @@ pub struct Gradient {
     pub branches: Vec<f64>,
 }
 
+/// The terms of J that compare sources with observations and with each other, unweighted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DataTerms {
+    /// ‖Y − Ŷ‖²/(2ν_y).
+    pub reconstruction: f64,
+    /// L_sep.
+    pub separation: f64,
+    /// L_smooth.
+    pub smoothness: f64,
+}
+
+/// How the sources of a recording are held.
+pub(crate) enum Path {
+    /// As T×K matrices.
+    Whole(Box<Whole>),
+    /// Through moments and samples.
+    Long(Box<Long>),
+}
+
 /// J for one recording and plan, with all its workspace.
 pub struct Objective {
     plan: Plan,
-    rows: Rows,
     controller: Controller,
     /// The controller's output at the last evaluation.
     pub(crate) state: ControllerState,
-    reconstruction: Reconstruction,
-    separation: Separation,
-    standardize: Standardize,
-    s: Mat<f64>,   // S (T×K)
-    d_z: Mat<f64>, // ∂J/∂Z (T×K)
+    pub(crate) path: Path,
     outcomes: Vec<Outcome>,
     /// ℓ_kr (K×R), mean over draws.
     pub(crate) energy: Vec<f64>,
@@ -97,11 +115,14 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// J for prepared observations (T×m, 0 in missing rows).
-    pub fn new(plan: &Plan, observations: Arc<Mat<f64>>, rows: Rows, mixer: &dyn Mixer) -> Objective {
+    /// J over the sources that `path` holds, of a recording of `n_samples` samples.
+    pub(crate) fn new(plan: &Plan, path: Path, n_samples: usize, mixer: &dyn Mixer) -> Objective {
         let config = plan.config();
-        let (t, k, r) = (rows.n_samples(), config.n_sources, plan.branches().scales.len());
-        let ridge = (config.mixer.elimination == Elimination::LeastSquares).then_some(plan.ridge);
+        let (k, r) = (config.n_sources, plan.branches().scales.len());
+        let rows = match path {
+            Path::Whole(_) => n_samples,
+            Path::Long(_) => 0,
+        };
         let outcomes = (0..plan.branches().n_jobs())
             .map(|j| {
                 let span = plan.branches().scale_of(j / plan.branches().n_draws).span();
@@ -115,11 +136,7 @@ impl Objective {
         Objective {
             controller: Controller::new(k, &config.branches.patch_sizes, &config.controller),
             state: ControllerState::default(),
-            reconstruction: Reconstruction::new(observations, mixer, plan.observation_variance, ridge),
-            separation: Separation::new(config.weights.separation_form, k),
-            standardize: Standardize::new(t, k, config.sources.epsilon),
-            s: Mat::zeros(t, k),
-            d_z: Mat::zeros(t, k),
+            path,
             outcomes,
             energy: vec![0.0; k * r],
             branch_structure: vec![0.0; k],
@@ -128,13 +145,13 @@ impl Objective {
             d_slopes: vec![0.0; k],
             gradient: Gradient {
                 fiber: Mat::zeros(k, k),
-                sources: Mat::zeros(t, k),
+                sources: Mat::zeros(rows, k),
+                touched_square: 0.0,
                 mixer: vec![0.0; mixer.parameters().len()],
                 raw_gaps: vec![0.0; k + 1],
                 branches: vec![0.0; k * r],
             },
             plan: plan.clone(),
-            rows,
         }
     }
 
@@ -143,29 +160,71 @@ impl Objective {
         &self.controller
     }
 
-    /// The samples that take part.
-    pub fn rows(&self) -> &Rows {
-        &self.rows
+    /// Prepared observations (T×m), where the recording is evaluated whole.
+    pub fn observations(&self) -> Option<MatRef<'_, f64>> {
+        match &self.path {
+            Path::Whole(whole) => Some(whole.observations()),
+            Path::Long(_) => None,
+        }
     }
 
-    /// Prepared observations (T×m).
-    pub fn observations(&self) -> MatRef<'_, f64> {
-        self.reconstruction.observations()
+    /// ∂J/∂E at the samples that the last step touched, where the recording is trained in blocks: (source, first
+    /// sample, values) of every run of consecutive samples.
+    pub fn touched(&self) -> Vec<(usize, usize, Vec<f64>)> {
+        match &self.path {
+            Path::Whole(_) => Vec::new(),
+            Path::Long(long) => long
+                .touched()
+                .map(|(k, first, d)| (k, first, d.to_vec()))
+                .collect(),
+        }
     }
 
-    /// S̃ at the last evaluation: what the mixer was fed (T×K).
-    pub fn mixer_input(&self) -> MatRef<'_, f64> {
-        if self.plan.config().mixer.decoder_standardization {
-            self.standardize.z.as_ref()
-        } else {
-            self.s.as_ref()
+    /// S̃ (T×K): what the mixer was fed at the last evaluation; where the recording is trained in blocks, what it
+    /// would be fed with these sources.
+    pub(crate) fn sources(&self, sources: &SourceParameters) -> Mat<f64> {
+        match &self.path {
+            Path::Whole(whole) => whole.mixer_input().to_owned(),
+            Path::Long(long) => long.form_sources(sources.clone()),
+        }
+    }
+
+    /// The same, giving up the parameters for their memory.
+    pub(crate) fn take_sources(&self, sources: SourceParameters) -> Mat<f64> {
+        match &self.path {
+            Path::Whole(whole) => whole.mixer_input().to_owned(),
+            Path::Long(long) => long.form_sources(sources),
+        }
+    }
+
+    /// L_rec over the whole recording, with an eliminated output layer fitted to all of it, where a step sees only a
+    /// block; `None` where the last evaluation was exact. S̃ is `sources`.
+    pub(crate) fn fit_mixer(&mut self, mixer: &mut dyn Mixer, sources: MatRef<'_, f64>) -> Option<f64> {
+        match &mut self.path {
+            Path::Whole(_) => None,
+            Path::Long(long) => long.fit_mixer(mixer, sources),
+        }
+    }
+
+    /// ZwᵀS/T (K×K) and the mean of S at the last evaluation.
+    pub(crate) fn linear_fit(&self) -> (Mat<f64>, Vec<f64>) {
+        match &self.path {
+            Path::Whole(whole) => whole.linear_fit(),
+            Path::Long(long) => long.linear_fit(),
+        }
+    }
+
+    fn full_gauge(&self) -> &Gauge {
+        match &self.path {
+            Path::Whole(whole) => &whole.standardize.gauge,
+            Path::Long(long) => long.gauge(),
         }
     }
 
     /// Mean and divisor of Φ_dec for source k at the last evaluation: S̃ = (S − mean)/divisor.
     pub(crate) fn decoder_gauge(&self, k: usize) -> (f64, f64) {
         if self.plan.config().mixer.decoder_standardization {
-            (self.standardize.mean[k], self.standardize.divisor(k))
+            self.gauge(k)
         } else {
             (0.0, 1.0)
         }
@@ -173,35 +232,45 @@ impl Objective {
 
     /// Mean and divisor that standardise source k, whether or not anything reads it standardised.
     pub(crate) fn gauge(&self, k: usize) -> (f64, f64) {
-        (self.standardize.mean[k], self.standardize.divisor(k))
+        self.full_gauge().of(k)
     }
 
     /// Standardises with these means and divisors from now on.
     pub(crate) fn fix_gauge(&mut self, gauge: &[(f64, f64)]) {
-        self.standardize.fix(gauge);
+        match &mut self.path {
+            Path::Whole(whole) => whole.standardize.gauge.fix(gauge),
+            Path::Long(long) => long.gauge_mut().fix(gauge),
+        }
     }
 
     /// J and its gradient at the model, for these draws.
     pub fn evaluate(&mut self, model: &mut Model, draws: &mut Draws) -> Terms {
         self.forget();
-        model.sources.assemble(self.s.as_mut());
-        self.standardize.forward(self.s.as_ref(), &self.rows);
         self.controller.forward(&model.raw_gaps, &mut self.state);
-
+        let (mixer, d_mixer) = (&mut *model.mixer, &mut self.gradient.mixer[..]);
+        let data = match &mut self.path {
+            Path::Whole(whole) => {
+                whole.place(&model.sources);
+                whole.terms(mixer, d_mixer)
+            }
+            Path::Long(long) => {
+                long.place(&model.sources, draws);
+                long.terms(mixer, d_mixer)
+            }
+        };
         let mut terms = Terms {
-            reconstruction: self.reconstruct(&mut *model.mixer),
-            separation: self.separate(),
-            smoothness: self.smooth(),
+            reconstruction: data.reconstruction,
+            separation: data.separation,
+            smoothness: data.smoothness,
             structure: self.structure(&mut *model.engine, draws),
             ..Terms::default()
         };
         (terms.entropy, terms.gap) = self.penalise_scales();
 
-        self.standardize
-            .backward(self.d_z.as_ref(), &self.rows, self.gradient.sources.as_mut());
-        model
-            .sources
-            .fiber_gradient(self.gradient.sources.as_ref(), self.gradient.fiber.as_mut());
+        match &mut self.path {
+            Path::Whole(whole) => whole.gradient(&model.sources, &mut self.gradient),
+            Path::Long(long) => long.gradient(&model.sources, &mut self.gradient),
+        }
         self.controller.backward(
             &model.raw_gaps,
             &self.state,
@@ -210,19 +279,22 @@ impl Objective {
             &self.d_slopes,
             &mut self.gradient.raw_gaps,
         );
+        terms.total = self.total(&terms);
+        terms
+    }
+
+    /// J from its terms.
+    pub(crate) fn total(&self, terms: &Terms) -> f64 {
         let w = &self.plan.config().weights;
-        terms.total = terms.reconstruction
+        terms.reconstruction
             + self.plan.structure * terms.structure
             + self.plan.separation * terms.separation
             + w.smoothness * terms.smoothness
             + w.entropy * terms.entropy
-            + w.gap * terms.gap;
-        terms
+            + w.gap * terms.gap
     }
 
     fn forget(&mut self) {
-        self.d_z.fill(0.0);
-        self.gradient.sources.fill(0.0);
         self.gradient.fiber.fill(0.0);
         let vectors = [
             &mut self.gradient.mixer,
@@ -232,41 +304,6 @@ impl Objective {
             &mut self.d_slopes,
         ];
         vectors.into_iter().for_each(|v| v.fill(0.0));
-    }
-
-    fn reconstruct(&mut self, mixer: &mut dyn Mixer) -> f64 {
-        if self.plan.observation_variance.is_infinite() {
-            return 0.0;
-        }
-        let (input, d_input) = if self.plan.config().mixer.decoder_standardization {
-            (self.standardize.z.as_ref(), self.d_z.as_mut())
-        } else {
-            (self.s.as_ref(), self.gradient.sources.as_mut())
-        };
-        self.reconstruction
-            .evaluate(mixer, input, &self.rows, d_input, &mut self.gradient.mixer)
-    }
-
-    fn separate(&mut self) -> f64 {
-        if self.plan.separation == 0.0 {
-            return 0.0;
-        }
-        let z = self.standardize.z.as_ref();
-        self.separation
-            .evaluate(z, self.rows.n_valid(), self.plan.separation, self.d_z.as_mut())
-    }
-
-    fn smooth(&mut self) -> f64 {
-        let weight = self.plan.config().weights.smoothness;
-        if weight == 0.0 {
-            return 0.0;
-        }
-        let (input, d_input) = if self.plan.config().sources.standardize {
-            (self.standardize.z.as_ref(), self.d_z.as_mut())
-        } else {
-            (self.s.as_ref(), self.gradient.sources.as_mut())
-        };
-        smoothness::evaluate(input, &self.rows, self.plan.smoothness_order(), weight, d_input)
     }
 
     fn structure(&mut self, engine: &mut dyn Engine, draws: &mut Draws) -> f64 {
@@ -279,12 +316,10 @@ impl Objective {
         }
         let branches = self.plan.branches();
         let (k, r, n_draws) = (branches.n_sources, branches.scales.len(), branches.n_draws);
-        let standardized = self.plan.config().sources.standardize;
-        draws.read_windows(if standardized {
-            self.standardize.z.as_ref()
-        } else {
-            self.s.as_ref()
-        });
+        match &self.path {
+            Path::Whole(whole) => whole.read_windows(draws),
+            Path::Long(long) => long.read_windows(draws),
+        }
         engine.evaluate(draws.jobs(), &self.state.slopes, &mut self.outcomes);
 
         let floor = self.plan.config().controller.weight_floor;
@@ -306,14 +341,11 @@ impl Objective {
             self.d_slopes[b / r] +=
                 d_energy * outcomes.iter().map(|o| o.d_slope).sum::<f64>() / n_draws as f64;
         }
-        let d_input = if standardized {
-            &mut self.d_z
-        } else {
-            &mut self.gradient.sources
-        };
-        for (j, outcome) in self.outcomes.iter().enumerate() {
-            let factor = self.gradient.branches[j / n_draws] / n_draws as f64;
-            draws.add_gradient(j, factor, &outcome.d_window, d_input.as_mut());
+        let factors = &self.gradient.branches;
+        let factor = |j: usize| factors[j / n_draws] / n_draws as f64;
+        match &mut self.path {
+            Path::Whole(whole) => whole.add_windows(draws, &self.outcomes, factor),
+            Path::Long(long) => long.add_windows(draws, &self.outcomes, factor),
         }
         value
     }

@@ -8,8 +8,8 @@
 //! Both span every S; only the path of the optimiser differs. In fiber coordinates one entry of A moves a whole
 //! source along the exact-reconstruction fiber of an affine mixer.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use crate::model::standardize::col_mut;
+use faer::Mat;
 use std::sync::Arc;
 
 /// Which rows (samples) of a recording are usable. A sample with a missing value in any channel is not.
@@ -75,7 +75,45 @@ impl Rows {
 
     /// The same for a stretch of a column that begins at row `first`.
     pub(crate) fn zero_missing_from(&self, first: usize, column: &mut [f64]) {
-        if let Some(missing) = &self.missing {
+        self.stretch(first, column.len()).zero_missing_from(0, column);
+    }
+
+    /// Rows first..first + n.
+    pub(crate) fn stretch(&self, first: usize, n: usize) -> RowsView<'_> {
+        RowsView {
+            missing: self.missing.as_ref().map(|m| &m[first..first + n]),
+            n,
+        }
+    }
+
+    /// All rows.
+    pub(crate) fn view(&self) -> RowsView<'_> {
+        self.stretch(0, self.n_samples)
+    }
+}
+
+/// A stretch of [`Rows`], counted from its beginning.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowsView<'a> {
+    missing: Option<&'a [bool]>,
+    n: usize,
+}
+
+impl RowsView<'_> {
+    /// Number of usable rows; counts them.
+    pub fn n_valid(&self) -> usize {
+        let missing = self.missing.map_or(0, |m| m.iter().filter(|&&gone| gone).count());
+        self.n - missing
+    }
+
+    /// Whether row t is usable.
+    pub fn is_valid(&self, t: usize) -> bool {
+        self.missing.is_none_or(|m| !m[t])
+    }
+
+    /// Sets the missing rows of a stretch that begins at row `first` to 0.
+    pub fn zero_missing_from(&self, first: usize, column: &mut [f64]) {
+        if let Some(missing) = self.missing {
             for (value, &gone) in column.iter_mut().zip(&missing[first..]) {
                 if gone {
                     *value = 0.0;
@@ -95,8 +133,6 @@ pub enum SourceParameters {
     },
     /// S = Zw·A + E.
     Fiber {
-        /// Zw (T×K), shared by all restarts; rows of missing samples are 0.
-        whitened: Arc<Mat<f64>>,
         /// A (K×K).
         a: Mat<f64>,
         /// E (T×K); absent while it is 0 and locked.
@@ -105,41 +141,71 @@ pub enum SourceParameters {
 }
 
 impl SourceParameters {
-    /// Writes S.
-    pub fn assemble(&self, mut out: MatMut<'_, f64>) {
+    /// A and E; S itself counts as E without A.
+    pub(crate) fn parts(&self) -> (Option<&Mat<f64>>, Option<&Mat<f64>>) {
         match self {
-            SourceParameters::Direct { s } => out.copy_from(s),
-            SourceParameters::Fiber { whitened, a, e } => {
-                matmul(out.as_mut(), Accum::Replace, whitened.as_ref(), a, 1.0, Par::Seq);
-                if let Some(e) = e {
-                    out += e;
-                }
-            }
+            SourceParameters::Direct { s } => (None, Some(s)),
+            SourceParameters::Fiber { a, e } => (Some(a), e.as_ref()),
         }
     }
 
-    /// d_a = Zwᵀ·d_s (overwrites). The gradient of S or E is d_s itself.
-    pub(crate) fn fiber_gradient(&self, d_s: MatRef<'_, f64>, d_a: MatMut<'_, f64>) {
-        if let SourceParameters::Fiber { whitened, .. } = self {
-            matmul(d_a, Accum::Replace, whitened.transpose(), d_s, 1.0, Par::Seq);
+    /// The same, to be changed.
+    pub(crate) fn parts_mut(&mut self) -> (Option<&mut Mat<f64>>, Option<&mut Mat<f64>>) {
+        match self {
+            SourceParameters::Direct { s } => (None, Some(s)),
+            SourceParameters::Fiber { a, e } => (Some(a), e.as_mut()),
         }
     }
 
     /// Source k becomes what source `order[k]` was.
     pub fn permute(&mut self, order: &[usize]) {
-        match self {
-            SourceParameters::Direct { s } => *s = permute_columns(s, order),
-            SourceParameters::Fiber { a, e, .. } => {
-                *a = permute_columns(a, order);
-                if let Some(e) = e {
-                    *e = permute_columns(e, order);
-                }
-            }
-        }
+        let (a, e) = self.parts_mut();
+        a.into_iter()
+            .chain(e)
+            .for_each(|matrix| permute_columns(matrix, order));
     }
 }
 
-/// Column k of the result is column `order[k]`.
-pub(crate) fn permute_columns(matrix: &Mat<f64>, order: &[usize]) -> Mat<f64> {
-    Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, k| matrix[(i, order[k])])
+/// Column k takes the place of column `order[k]`, without a second matrix.
+pub(crate) fn permute_columns(matrix: &mut Mat<f64>, order: &[usize]) {
+    permute(order, |k, from| {
+        if k != from {
+            let (left, right) = matrix.as_mut().split_at_col_mut(from);
+            col_mut(left, k).swap_with_slice(col_mut(right, 0));
+        }
+    });
+}
+
+/// Brings every `order[k]` to place k by swaps of a place with a later one (or itself).
+pub(crate) fn permute(order: &[usize], mut swap: impl FnMut(usize, usize)) {
+    for k in 0..order.len() {
+        // What place order[k] had may have been swapped away already, to where the next place came from.
+        let mut from = order[k];
+        while from < k {
+            from = order[from];
+        }
+        swap(k, from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permuted_columns_are_where_the_order_says() {
+        let orders = [
+            [0, 1, 2, 3],
+            [3, 2, 1, 0],
+            [1, 2, 3, 0],
+            [2, 0, 3, 1],
+            [1, 0, 3, 2],
+        ];
+        for order in orders {
+            let mut matrix = Mat::from_fn(3, 4, |i, k| (10 * k + i) as f64);
+            permute_columns(&mut matrix, &order);
+            let expected = Mat::from_fn(3, 4, |i, k| (10 * order[k] + i) as f64);
+            assert_eq!(matrix, expected, "{order:?}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Column standardisation z = (s − μ)/(σ + ε), and its gradient. Rows that are missing take no part and stay 0.
 
+use crate::model::gauge::Gauge;
 use crate::model::sources::Rows;
 use faer::{Mat, MatMut, MatRef};
 
@@ -7,48 +8,27 @@ use faer::{Mat, MatMut, MatRef};
 pub(crate) struct Standardize {
     /// Z (T×K).
     pub z: Mat<f64>,
-    /// μ_k.
-    pub mean: Vec<f64>,
-    /// σ_k (population).
-    pub deviation: Vec<f64>,
-    epsilon: f64,
-    /// Keep `mean` and `deviation` as they are: the gauge of another recording.
-    fixed: bool,
+    /// μ and σ.
+    pub gauge: Gauge,
 }
 
 impl Standardize {
     pub fn new(n_samples: usize, n_sources: usize, epsilon: f64) -> Standardize {
         Standardize {
             z: Mat::zeros(n_samples, n_sources),
-            mean: vec![0.0; n_sources],
-            deviation: vec![0.0; n_sources],
-            epsilon,
-            fixed: false,
+            gauge: Gauge::new(n_sources, epsilon),
         }
     }
 
-    /// What a centred source is divided by: σ_k + ε.
-    pub fn divisor(&self, k: usize) -> f64 {
-        self.deviation[k] + self.epsilon
-    }
-
-    /// Uses these means and divisors from now on, instead of the sources' own.
-    pub fn fix(&mut self, gauge: &[(f64, f64)]) {
-        self.fixed = true;
-        for (k, &(mean, divisor)) in gauge.iter().enumerate() {
-            (self.mean[k], self.deviation[k]) = (mean, divisor - self.epsilon);
-        }
-    }
-
-    /// Fills `z`, `mean` and `deviation` from S (T×K).
+    /// Fills `z` and the gauge from S (T×K).
     pub fn forward(&mut self, s: MatRef<'_, f64>, rows: &Rows) {
         let n = rows.n_valid() as f64;
         for k in 0..s.ncols() {
             let (column, z) = (col(s, k), col_mut(self.z.as_mut(), k));
             z.copy_from_slice(column);
-            if self.fixed {
-                let factor = 1.0 / self.divisor(k);
-                let mean = self.mean[k];
+            if self.gauge.fixed {
+                let factor = 1.0 / self.gauge.divisor(k);
+                let mean = self.gauge.mean[k];
                 let z = col_mut(self.z.as_mut(), k);
                 z.iter_mut().for_each(|v| *v = (*v - mean) * factor);
                 rows.zero_missing(z);
@@ -59,9 +39,9 @@ impl Standardize {
             z.iter_mut().for_each(|v| *v -= mean);
             rows.zero_missing(z);
             let deviation = (z.iter().map(|v| v * v).sum::<f64>() / n).sqrt();
-            let factor = 1.0 / (deviation + self.epsilon);
+            (self.gauge.mean[k], self.gauge.deviation[k]) = (mean, deviation);
+            let factor = 1.0 / self.gauge.divisor(k);
             z.iter_mut().for_each(|v| *v *= factor);
-            (self.mean[k], self.deviation[k]) = (mean, deviation);
         }
     }
 
@@ -77,14 +57,14 @@ impl Standardize {
                 sum += d_z[t];
                 dot += d_z[t] * z[t];
             });
-            let factor = 1.0 / self.divisor(k);
-            if self.fixed {
+            let factor = 1.0 / self.gauge.divisor(k);
+            if self.gauge.fixed {
                 rows.for_each_valid(|t| d_s[t] += factor * d_z[t]);
                 continue;
             }
             // A constant source has no direction in which its deviation changes.
-            let pull = if self.deviation[k] > 0.0 {
-                dot / (n * self.deviation[k])
+            let pull = if self.gauge.deviation[k] > 0.0 {
+                dot / (n * self.gauge.deviation[k])
             } else {
                 0.0
             };

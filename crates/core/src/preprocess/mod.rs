@@ -6,8 +6,11 @@
 //! never reduces the requested number of sources by itself: when the data do not support it, it says so.
 
 mod channels;
+pub(crate) mod observations;
 mod rank;
+mod source_count;
 mod whitening;
 
 pub use channels::{ChannelScaling, ChannelScalingOptions};
+pub use source_count::SourceCount;
 pub use whitening::{DEFAULT_RANK_TOLERANCE, Whitening};

@@ -21,6 +21,24 @@ const BLOCK_ROWS: usize = 1024;
 /// Loadings this close to the largest one tie with it; the first of them decides the sign.
 const SIGN_TIE: f64 = 1e-9;
 
+/// Prepared values by sample and channel, NaN where missing, whether they lie in memory or are made on the way.
+pub(crate) trait Values {
+    /// (T, m).
+    fn shape(&self) -> (usize, usize);
+    /// Value of channel c at sample t.
+    fn at(&self, t: usize, c: usize) -> f64;
+}
+
+impl Values for MatRef<'_, f64> {
+    fn shape(&self) -> (usize, usize) {
+        (self.nrows(), self.ncols())
+    }
+
+    fn at(&self, t: usize, c: usize) -> f64 {
+        self[(t, c)]
+    }
+}
+
 /// A fitted map from m channels to K uncorrelated components of unit variance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Whitening {
@@ -53,6 +71,18 @@ impl Whitening {
         channel_names: &[String],
         rank_tolerance: f64,
     ) -> Result<Self> {
+        let missing = missing_samples(prepared);
+        Self::fit_values(&prepared, &missing, n_components, channel_names, rank_tolerance)
+    }
+
+    /// The same on values that need not lie in memory; `missing` marks the samples that take no part.
+    pub(crate) fn fit_values(
+        prepared: &impl Values,
+        missing: &[bool],
+        n_components: usize,
+        channel_names: &[String],
+        rank_tolerance: f64,
+    ) -> Result<Self> {
         if !(0.0..1.0).contains(&rank_tolerance) {
             return Err(Error::Config {
                 field: "rank_tolerance",
@@ -62,7 +92,7 @@ impl Whitening {
                 ),
             });
         }
-        let n_channels = prepared.ncols();
+        let n_channels = prepared.shape().1;
         if channel_names.len() != n_channels {
             return Err(Error::Shape {
                 what: "channel names of the whitening",
@@ -75,7 +105,6 @@ impl Whitening {
                 "0 sources were asked for; ask for at least 1".into(),
             ));
         }
-        let missing = missing_samples(prepared);
         let n_complete = missing.iter().filter(|&&is_missing| !is_missing).count();
         if n_complete == 0 || n_channels == 0 {
             return Err(Error::Recording(format!(
@@ -83,8 +112,8 @@ impl Whitening {
                  each to whiten"
             )));
         }
-        let mean = column_means(prepared, &missing, n_complete);
-        let covariance = covariance(prepared, &missing, n_complete, &mean);
+        let mean = column_means(prepared, missing, n_complete);
+        let covariance = covariance(prepared, missing, n_complete, &mean);
         if !(0..n_channels).all(|channel| covariance[(channel, channel)].is_finite()) {
             return Err(Error::Recording(
                 "values are too large for a covariance; scale the channels".into(),
@@ -209,7 +238,7 @@ impl Whitening {
         }
         let missing = missing_samples(prepared);
         let mut whitened = Mat::zeros(prepared.nrows(), self.n_components());
-        for_each_centered_block(prepared, &missing, &self.mean, |start, block| {
+        for_each_centered_block(&prepared, &missing, &self.mean, |start, block| {
             let target = whitened.as_mut().subrows_mut(start, block.nrows());
             matmul(target, Accum::Replace, block, &self.matrix, 1.0, Par::Seq);
         });
@@ -240,21 +269,26 @@ impl Whitening {
     }
 }
 
-fn column_means(values: MatRef<'_, f64>, missing: &[bool], n_complete: usize) -> Vec<f64> {
-    values
-        .col_iter()
-        .map(|column| {
-            let complete = || column.iter().zip(missing).filter(|&(_, &is_missing)| !is_missing);
-            let first = complete().map(|(&value, _)| value).sum::<f64>() / n_complete as f64;
+fn column_means(values: &impl Values, missing: &[bool], n_complete: usize) -> Vec<f64> {
+    let (n_samples, n_channels) = values.shape();
+    (0..n_channels)
+        .map(|channel| {
+            let complete = || {
+                (0..n_samples)
+                    .filter(|&t| !missing[t])
+                    .map(|t| values.at(t, channel))
+            };
+            let first = complete().sum::<f64>() / n_complete as f64;
             // A second pass removes the rounding of the first; a constant then has exactly its value as mean.
-            first + complete().map(|(&value, _)| value - first).sum::<f64>() / n_complete as f64
+            first + complete().map(|value| value - first).sum::<f64>() / n_complete as f64
         })
         .collect()
 }
 
 /// Σ (y − mean)(y − mean)ᵀ / T over the T complete rows, m × m.
-fn covariance(values: MatRef<'_, f64>, missing: &[bool], n_complete: usize, mean: &[f64]) -> Mat<f64> {
-    let mut covariance = Mat::zeros(values.ncols(), values.ncols());
+fn covariance(values: &impl Values, missing: &[bool], n_complete: usize, mean: &[f64]) -> Mat<f64> {
+    let n_channels = values.shape().1;
+    let mut covariance = Mat::zeros(n_channels, n_channels);
     let weight = 1.0 / n_complete as f64;
     for_each_centered_block(values, missing, mean, |_, block| {
         matmul(
@@ -272,21 +306,22 @@ fn covariance(values: MatRef<'_, f64>, missing: &[bool], n_complete: usize, mean
 /// Calls `visit(first row, centered rows)` for consecutive blocks; missing rows are zero, which adds nothing
 /// to a sum of products.
 fn for_each_centered_block(
-    values: MatRef<'_, f64>,
+    values: &impl Values,
     missing: &[bool],
     mean: &[f64],
     mut visit: impl FnMut(usize, MatRef<'_, f64>),
 ) {
-    let mut buffer = Mat::<f64>::zeros(BLOCK_ROWS.min(values.nrows()), values.ncols());
-    for start in (0..values.nrows()).step_by(BLOCK_ROWS) {
-        let n_rows = BLOCK_ROWS.min(values.nrows() - start);
-        for channel in 0..values.ncols() {
+    let (n_samples, n_channels) = values.shape();
+    let mut buffer = Mat::<f64>::zeros(BLOCK_ROWS.min(n_samples), n_channels);
+    for start in (0..n_samples).step_by(BLOCK_ROWS) {
+        let n_rows = BLOCK_ROWS.min(n_samples - start);
+        for channel in 0..n_channels {
             for row in 0..n_rows {
                 let t = start + row;
                 buffer[(row, channel)] = if missing[t] {
                     0.0
                 } else {
-                    values[(t, channel)] - mean[channel]
+                    values.at(t, channel) - mean[channel]
                 };
             }
         }

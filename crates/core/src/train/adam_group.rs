@@ -55,7 +55,7 @@ impl AdamGroup {
 
     /// Column k takes over the moments of column `order[k]`.
     pub fn permute_columns(&mut self, order: &[usize]) {
-        self.first = permute_columns(&self.first, order);
-        self.second = permute_columns(&self.second, order);
+        permute_columns(&mut self.first, order);
+        permute_columns(&mut self.second, order);
     }
 }

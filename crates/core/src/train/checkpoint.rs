@@ -12,7 +12,8 @@ use faer::Mat;
 /// Adam moments of one group and how many updates it has had.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moments {
-    /// First moment, shaped like the parameters.
+    /// First moment, shaped like the parameters; for free sources of a recording that is trained in blocks, how many
+    /// updates each entry has had.
     pub first: Mat<f64>,
     /// Second moment.
     pub second: Mat<f64>,
@@ -70,6 +71,8 @@ pub struct Checkpoint {
     pub fiber: Option<Mat<f64>>,
     /// S in direct coordinates, E in fiber coordinates where it exists.
     pub sources: Option<Mat<f64>>,
+    /// Running moments of the free sources of a recording that is trained in blocks; otherwise empty.
+    pub source_moments: Vec<f64>,
     /// θ.
     pub mixer: Vec<f64>,
     /// η.

@@ -8,17 +8,23 @@
 mod adam_group;
 mod checkpoint;
 mod convergence;
+mod history;
 mod moves;
 mod observer;
 mod prepared;
 mod restarts;
 mod resume;
 mod schedule;
+mod session;
+mod sources_group;
+mod sparse_adam;
 pub(crate) mod start;
 mod trainer;
 
 pub use checkpoint::{BranchCheckpoint, Checkpoint, Moments};
+pub use history::{History, HistoryRow};
 pub use observer::{Observer, StepReport};
 pub use prepared::Prepared;
 pub use restarts::{RestartSummary, separate, separate_observed};
+pub use session::{Session, SessionState};
 pub use trainer::{Start, StopReason, Trainer};

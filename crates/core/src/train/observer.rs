@@ -2,8 +2,8 @@
 
 use crate::assignment;
 use crate::model::controller::ControllerState;
-use crate::model::objective::Terms;
-use faer::{Mat, MatRef};
+use crate::model::objective::{Model, Objective, Terms};
+use faer::Mat;
 use std::ops::ControlFlow;
 
 /// Everything about one finished step. Borrowed from the trainer; copy what you keep.
@@ -29,11 +29,17 @@ pub struct StepReport<'a> {
     pub controller: &'a ControllerState,
     /// Number of patch scales R.
     pub n_scales: usize,
-    /// The sources S̃ that the mixer was fed in this step (T×K).
-    pub sources: MatRef<'a, f64>,
+    pub(crate) objective: &'a Objective,
+    pub(crate) model: &'a Model,
 }
 
 impl StepReport<'_> {
+    /// S̃ (T×K): the sources that the mixer was fed in this step. A recording that is trained in blocks has them formed
+    /// for this call, as they are after the step's update.
+    pub fn sources(&self) -> Mat<f64> {
+        self.objective.sources(&self.model.sources)
+    }
+
     /// H = π·ℓᵀ: cost of giving source j (with its networks) to branch k.
     pub fn assignment_cost(&self) -> Mat<f64> {
         assignment::cost(&self.controller.scale_weights, self.energy, self.n_scales)

@@ -1,8 +1,14 @@
 //! What all restarts of one recording share: the checked plan, the scaled channels and their whitening.
+//!
+//! A recording that is evaluated whole is scaled and whitened once. A longer one is not copied: it is scaled where it is
+//! read, and of its whitening only the moments are kept.
 
 use crate::config::{Config, Plan};
+use crate::model::long::basis::Basis;
 use crate::model::sources::Rows;
-use crate::preprocess::{ChannelScaling, ChannelScalingOptions, Whitening};
+use crate::model::whole::WholeData;
+use crate::preprocess::observations::Observations;
+use crate::preprocess::{ChannelScaling, ChannelScalingOptions, DEFAULT_RANK_TOLERANCE, Whitening};
 use crate::{Recording, Result};
 use faer::Mat;
 use std::sync::Arc;
@@ -14,13 +20,19 @@ pub struct Prepared {
     pub(crate) scaling: ChannelScaling,
     pub(crate) whitening: Whitening,
     pub(crate) rows: Rows,
-    /// Y, scaled, 0 in missing rows (T×m).
-    pub(crate) observations: Arc<Mat<f64>>,
-    /// Zw (T×K), 0 in missing rows.
-    pub(crate) whitened: Arc<Mat<f64>>,
+    pub(crate) data: Data,
     pub(crate) channel_names: Vec<String>,
     pub(crate) sampling_rate: Option<f64>,
     pub(crate) fingerprint: u64,
+}
+
+/// The prepared samples.
+#[derive(Clone, Debug)]
+pub(crate) enum Data {
+    /// Copies, scaled and whitened.
+    Whole(WholeData),
+    /// Moments, and the recording itself.
+    Long(Arc<Basis>),
 }
 
 impl Prepared {
@@ -32,9 +44,23 @@ impl Prepared {
             scale: config.preprocess.scale,
         };
         let scaling = ChannelScaling::fit(recording.observations(), options)?;
-        let prepared = scaling.apply(recording.observations())?;
-        let whitening = Whitening::fit(prepared.as_ref(), config.n_sources, recording.channel_names())?;
-        Prepared::with(recording, plan, scaling, whitening, prepared)
+        let observations = Observations::new(recording, &scaling);
+        let complete;
+        let missing = match recording.missing() {
+            Some(missing) => missing,
+            None => {
+                complete = vec![false; recording.n_samples()];
+                &complete
+            }
+        };
+        let whitening = Whitening::fit_values(
+            &observations,
+            missing,
+            config.n_sources,
+            recording.channel_names(),
+            DEFAULT_RANK_TOLERANCE,
+        )?;
+        Prepared::with(recording, plan, scaling, whitening, observations)
     }
 
     /// The same with preprocessing that was fitted on another recording.
@@ -45,8 +71,8 @@ impl Prepared {
         whitening: Whitening,
     ) -> Result<Prepared> {
         let plan = config.check(recording)?;
-        let prepared = scaling.apply(recording.observations())?;
-        Prepared::with(recording, plan, scaling, whitening, prepared)
+        let observations = Observations::new(recording, &scaling);
+        Prepared::with(recording, plan, scaling, whitening, observations)
     }
 
     fn with(
@@ -54,25 +80,30 @@ impl Prepared {
         plan: Plan,
         scaling: ChannelScaling,
         whitening: Whitening,
-        mut prepared: Mat<f64>,
+        observations: Observations,
     ) -> Result<Prepared> {
-        let whitened = Arc::new(whitening.transform(prepared.as_ref())?);
-        let rows = match recording.missing() {
-            Some(missing) => Rows::new(missing),
-            None => Rows::all(recording.n_samples()),
+        let rows = observations.rows().clone();
+        let data = if plan.is_long {
+            Data::Long(Arc::new(Basis::new(
+                observations,
+                &whitening,
+                plan.smoothness_order(),
+            )))
+        } else {
+            let whitened = whitening.transform(scaling.apply(recording.observations())?.as_ref())?;
+            let mut prepared = Mat::zeros(recording.n_samples(), recording.n_channels());
+            observations.read(0, prepared.as_mut());
+            Data::Whole(WholeData {
+                observations: Arc::new(prepared),
+                whitened: Arc::new(whitened),
+            })
         };
-        if let Some(missing) = rows.missing() {
-            for t in (0..missing.len()).filter(|&t| missing[t]) {
-                prepared.row_mut(t).fill(0.0);
-            }
-        }
         Ok(Prepared {
             plan,
             scaling,
             whitening,
             rows,
-            observations: Arc::new(prepared),
-            whitened,
+            data,
             channel_names: recording.channel_names().to_vec(),
             sampling_rate: recording.sampling_rate(),
             fingerprint: recording.fingerprint(),
@@ -82,5 +113,10 @@ impl Prepared {
     /// The plan that will run.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// (T, m).
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        (self.rows.n_samples(), self.channel_names.len())
     }
 }

@@ -100,15 +100,28 @@ pub fn separate_observed(
     Ok(best_of(separations))
 }
 
-/// The restart with the lowest smoothed objective (a diverged one never wins over another), with the summary of all.
+/// Whether restart `a` is kept rather than `b`, which came before: the lower smoothed objective wins, and a diverged
+/// restart never wins over another.
+pub(super) fn is_better(a: &RestartSummary, b: &RestartSummary) -> bool {
+    let rank = |s: &RestartSummary| (s.stop == StopReason::Diverged, s.objective.is_nan());
+    rank(a)
+        .cmp(&rank(b))
+        .then(a.objective.total_cmp(&b.objective))
+        .is_lt()
+}
+
+/// The best restart, with the summary of all.
 fn best_of(mut separations: Vec<Separation>) -> Separation {
     separations.sort_by_key(|s| s.restart());
     let summaries: Vec<RestartSummary> = separations.iter().map(Separation::summary).collect();
-    let rank = |s: &RestartSummary| (s.stop == StopReason::Diverged, s.objective.is_nan());
-    let best = summaries
-        .iter()
-        .enumerate()
-        .min_by(|(_, a), (_, b)| rank(a).cmp(&rank(b)).then(a.objective.total_cmp(&b.objective)))
-        .map_or(0, |(i, _)| i);
-    separations.swap_remove(best).with_restarts(summaries)
+    let best = (0..summaries.len()).reduce(|best, i| {
+        if is_better(&summaries[i], &summaries[best]) {
+            i
+        } else {
+            best
+        }
+    });
+    separations
+        .swap_remove(best.unwrap_or(0))
+        .with_restarts(summaries)
 }

@@ -5,6 +5,8 @@ use super::convergence::Convergence;
 use super::prepared::Prepared;
 use super::start;
 use super::trainer::{Start, Trainer, thread_pool};
+use crate::model::long::FreeMoments;
+use crate::model::objective::Path;
 use crate::model::sources::SourceParameters;
 use crate::{Error, Recording, Result};
 use faer::Mat;
@@ -13,10 +15,7 @@ use strt_kernels::Buffer;
 impl Trainer {
     /// The state between two steps.
     pub fn checkpoint(&self) -> Checkpoint {
-        let (fiber, sources) = match &self.model.sources {
-            SourceParameters::Direct { s } => (None, Some(s.clone())),
-            SourceParameters::Fiber { a, e, .. } => (Some(a.clone()), e.clone()),
-        };
+        let (fiber, sources) = self.model.sources.parts();
         let engine = &self.model.engine;
         let branches = (0..engine.branches().n_branches())
             .map(|b| {
@@ -33,29 +32,31 @@ impl Trainer {
                 }
             })
             .collect();
-        let groups = [
-            &self.fiber_group,
-            &self.sources_group,
-            &self.mixer_group,
-            &self.gaps_group,
+        let moments = [
+            Moments::from(&self.fiber_group),
+            self.sources_group.to_moments(),
+            Moments::from(&self.mixer_group),
+            Moments::from(&self.gaps_group),
         ];
+        let source_moments = match &self.objective.path {
+            Path::Long(long) => long.free_moments().map(FreeMoments::to_vec),
+            Path::Whole(_) => None,
+        };
         Checkpoint {
             config: self.prepared.plan.config().clone(),
             seed: self.seed,
             restart: self.restart,
             step: self.step,
-            shape: (
-                self.prepared.observations.nrows(),
-                self.prepared.observations.ncols(),
-            ),
+            shape: self.prepared.shape(),
             fingerprint: self.prepared.fingerprint,
-            fiber,
-            sources,
+            fiber: fiber.cloned(),
+            sources: sources.cloned(),
+            source_moments: source_moments.unwrap_or_default(),
             mixer: self.model.mixer.parameters().to_vec(),
             raw_gaps: self.model.raw_gaps.clone(),
             branches,
             network_updates: self.network_updates,
-            moments: groups.map(Moments::from),
+            moments,
             convergence: self.convergence.to_parts(),
             terms: self.terms,
         }
@@ -104,14 +105,21 @@ impl Trainer {
             to.copy_from(from);
             Ok::<(), Error>(())
         };
-        match &mut self.model.sources {
-            SourceParameters::Direct { s } => copy("sources", s, checkpoint.sources.as_ref())?,
-            SourceParameters::Fiber { a, e, .. } => {
-                copy("fiber coordinates", a, checkpoint.fiber.as_ref())?;
-                if let Some(e) = e {
-                    copy("free sources", e, checkpoint.sources.as_ref())?;
-                }
-            }
+        let direct = matches!(self.model.sources, SourceParameters::Direct { .. });
+        let (a, free) = self.model.sources.parts_mut();
+        if let Some(a) = a {
+            copy("fiber coordinates", a, checkpoint.fiber.as_ref())?;
+        }
+        if let Some(free) = free {
+            let what = if direct { "sources" } else { "free sources" };
+            copy(what, free, checkpoint.sources.as_ref())?;
+        }
+        if let Path::Long(long) = &mut self.objective.path
+            && let Some(moments) = long.free_moments_mut()
+        {
+            let (expected, found) = (moments.to_vec().len(), checkpoint.source_moments.len());
+            fits("moments of the free sources", (expected, 1), (found, 1))?;
+            moments.restore(&checkpoint.source_moments);
         }
         let n_mixer = self.model.mixer.parameters().len();
         fits("mixer parameters", (n_mixer, 1), (checkpoint.mixer.len(), 1))?;
@@ -139,17 +147,21 @@ impl Trainer {
                 self.model.engine.write(buffer, b, values);
             }
         }
+        let [fiber, sources, mixer, gaps] = &checkpoint.moments;
         let groups = [
-            &mut self.fiber_group,
-            &mut self.sources_group,
-            &mut self.mixer_group,
-            &mut self.gaps_group,
+            (&mut self.fiber_group, fiber),
+            (&mut self.mixer_group, mixer),
+            (&mut self.gaps_group, gaps),
         ];
-        for (group, moments) in groups.into_iter().zip(&checkpoint.moments) {
+        for (group, moments) in groups {
             fits("Adam moments", group.first.shape(), moments.first.shape())?;
             fits("Adam moments", group.second.shape(), moments.second.shape())?;
             *group = moments.to_group();
         }
+        let shape = self.sources_group.shape();
+        fits("Adam moments", shape, sources.first.shape())?;
+        fits("Adam moments", shape, sources.second.shape())?;
+        self.sources_group.restore(sources)?;
         self.network_updates = checkpoint.network_updates;
         self.convergence = Convergence::from_parts(checkpoint.convergence);
         self.step = checkpoint.step;

@@ -1,7 +1,8 @@
 //! Where everything starts: sources, mixer and networks, from the seed or from the caller.
 
-use super::prepared::Prepared;
+use super::prepared::{Data, Prepared};
 use crate::config::{AssignmentRule, Coordinates, Elimination, EngineKind, Init, MixerKind, Plan};
+use crate::model::long::FreeMoments;
 use crate::model::mixer::{Mixer, MlpMixer};
 use crate::model::sources::SourceParameters;
 use crate::random::{Stream, rng};
@@ -51,7 +52,7 @@ pub(super) fn mixer(
     custom: Option<Box<dyn Mixer>>,
 ) -> Result<Box<dyn Mixer>> {
     let config = prepared.plan.config();
-    let (k, m) = (config.n_sources, prepared.observations.ncols());
+    let (k, m) = (config.n_sources, prepared.shape().1);
     let refuse = |field: &'static str, found: String, expected: &str| {
         Err(Error::Config {
             field,
@@ -133,11 +134,10 @@ pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -
         }
         (_, None) => None,
     };
-    let whitened = prepared.whitened.clone();
     Ok(match (config.sources.coordinates, config.sources.init) {
         (Coordinates::Direct, Init::Random) => SourceParameters::Direct { s: noise(t, k) },
         (Coordinates::Direct, Init::Pca) => SourceParameters::Direct {
-            s: (*whitened).clone(),
+            s: whitened_times(prepared, &Mat::identity(k, k)),
         },
         (Coordinates::Direct, Init::Given) => SourceParameters::Direct {
             s: given.expect("checked above"),
@@ -149,16 +149,38 @@ pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -
                 Init::Given => {
                     // ZwᵀZw = T·I, so A = ZwᵀS/T is the projection and E what is left.
                     let s = given.expect("checked above");
-                    let a = faer::Scale(1.0 / prepared.rows.n_valid() as f64) * (whitened.transpose() * &s);
-                    let rest = &s - &*whitened * &a;
+                    let a = projection(prepared, &s);
+                    let rest = &s - whitened_times(prepared, &a);
                     (a, Some(rest))
                 }
             };
             let free = prepared.plan.unlock_step.is_some();
             let e = e.or_else(|| free.then(|| Mat::zeros(t, k)));
-            SourceParameters::Fiber { whitened, a, e }
+            SourceParameters::Fiber { a, e }
         }
     })
+}
+
+/// Zw·A (T×K).
+fn whitened_times(prepared: &Prepared, a: &Mat<f64>) -> Mat<f64> {
+    match &prepared.data {
+        Data::Whole(data) => &*data.whitened * a,
+        Data::Long(basis) => {
+            let mut s = Mat::zeros(prepared.rows.n_samples(), a.ncols());
+            basis.assemble(Some(a), s.as_mut());
+            s
+        }
+    }
+}
+
+/// ZwᵀS/T (K×K).
+fn projection(prepared: &Prepared, s: &Mat<f64>) -> Mat<f64> {
+    match &prepared.data {
+        Data::Whole(data) => {
+            faer::Scale(1.0 / prepared.rows.n_valid() as f64) * (data.whitened.transpose() * s)
+        }
+        Data::Long(basis) => FreeMoments::of(s.as_ref(), basis).ze,
+    }
 }
 
 fn check_given(s: &Mat<f64>, prepared: &Prepared) -> Result<()> {

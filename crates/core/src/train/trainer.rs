@@ -3,13 +3,16 @@
 use super::adam_group::AdamGroup;
 use super::convergence::Convergence;
 use super::observer::{Observer, StepReport};
-use super::prepared::Prepared;
+use super::prepared::{Data, Prepared};
+use super::sources_group::SourcesGroup;
 use super::{moves, start};
 use crate::config::{AssignmentRule, Config};
 use crate::model::draws::{Draws, Grid};
+use crate::model::long::Long;
 use crate::model::mixer::Mixer;
-use crate::model::objective::{Model, Objective, Terms};
+use crate::model::objective::{Model, Objective, Path, Terms};
 use crate::model::sources::SourceParameters;
+use crate::model::whole::Whole;
 use crate::random::{Stream, rng};
 use crate::separation::Separation;
 use crate::{Error, Recording, Result};
@@ -52,7 +55,7 @@ pub struct Trainer {
     pub(super) grid: Grid,
     pub(super) draws: Draws,
     pub(super) fiber_group: AdamGroup,
-    pub(super) sources_group: AdamGroup,
+    pub(super) sources_group: SourcesGroup,
     pub(super) mixer_group: AdamGroup,
     pub(super) gaps_group: AdamGroup,
     pub(super) network_updates: u64,
@@ -61,6 +64,8 @@ pub struct Trainer {
     pub(super) terms: Terms,
     pub(super) gradient_norm: f64,
     pub(super) stop: Option<StopReason>,
+    /// Whether the sources may have been changed from outside since the last evaluation.
+    pub(super) stale: bool,
 }
 
 /// The worker threads of a run; 0 takes all cores.
@@ -99,14 +104,19 @@ impl Trainer {
     ) -> Result<Trainer> {
         let plan = &prepared.plan;
         let mixer = start::mixer(prepared, seed, start.mixer)?;
-        let objective = Objective::new(
-            plan,
-            prepared.observations.clone(),
-            prepared.rows.clone(),
-            &*mixer,
-        );
+        let sources = start::sources(prepared, seed, start.sources)?;
+        let path = match &prepared.data {
+            Data::Whole(data) => Path::Whole(Box::new(Whole::new(
+                plan,
+                data.clone(),
+                prepared.rows.clone(),
+                &*mixer,
+            ))),
+            Data::Long(basis) => Path::Long(Box::new(Long::new(plan, basis.clone(), &*mixer, &sources))),
+        };
+        let objective = Objective::new(plan, path, prepared.rows.n_samples(), &*mixer);
         let model = Model {
-            sources: start::sources(prepared, seed, start.sources)?,
+            sources,
             raw_gaps: objective.controller().initial_gaps(),
             engine: start::engine(plan, seed),
             mixer,
@@ -123,7 +133,7 @@ impl Trainer {
             grid: Grid::new(plan, &prepared.rows)?,
             draws: Draws::new(plan),
             fiber_group: AdamGroup::new(k, k),
-            sources_group: AdamGroup::new(free, k),
+            sources_group: SourcesGroup::new(plan.is_long, free, k),
             mixer_group: AdamGroup::new(model.mixer.parameters().len(), 1),
             gaps_group: AdamGroup::new(k + 1, 1),
             network_updates: 0,
@@ -132,6 +142,7 @@ impl Trainer {
             terms: Terms::default(),
             gradient_norm: 0.0,
             stop: None,
+            stale: false,
             prepared: prepared.clone(),
             model,
             objective,
@@ -165,7 +176,7 @@ impl Trainer {
 
     fn advance_with_draws(&mut self) {
         let unlocked = self.sources_are_free();
-        let terms = self.objective.evaluate(&mut self.model, &mut self.draws);
+        let terms = self.evaluate();
         self.gradient_norm = self.global_norm(unlocked);
         if !(terms.total.is_finite() && self.gradient_norm.is_finite()) {
             self.stop = Some(StopReason::Diverged);
@@ -206,7 +217,25 @@ impl Trainer {
         pool.install(|| {
             self.draws
                 .sample(&self.grid, &mut rng(self.seed, Stream::Step(step as u64)));
-            self.objective.evaluate(&mut self.model, &mut self.draws)
+            self.evaluate()
+        })
+    }
+
+    fn evaluate(&mut self) -> Terms {
+        if std::mem::take(&mut self.stale)
+            && let Path::Long(long) = &mut self.objective.path
+        {
+            long.refresh(&self.model.sources);
+        }
+        self.objective.evaluate(&mut self.model, &mut self.draws)
+    }
+
+    /// J and its gradient at the present parameters with draws that the caller sets; nothing is updated.
+    pub fn evaluate_with_draws(&mut self, set: impl FnOnce(&mut Draws) + Send) -> Terms {
+        let pool = self.pool.clone();
+        pool.install(|| {
+            set(&mut self.draws);
+            self.evaluate()
         })
     }
 
@@ -235,7 +264,7 @@ impl Trainer {
         let g = &self.objective.gradient;
         let vector = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>();
         let sources = if unlocked {
-            g.sources.squared_norm_l2()
+            g.sources.squared_norm_l2() + g.touched_square
         } else {
             0.0
         };
@@ -261,18 +290,22 @@ impl Trainer {
             count: 0,
         };
         let (model, gradient, rates) = (&mut self.model, &mut self.objective.gradient, &optimizer.rates);
-        let (a, free) = match &mut model.sources {
-            SourceParameters::Direct { s } => (None, Some(s)),
-            SourceParameters::Fiber { a, e, .. } => (Some(a), e.as_mut()),
-        };
+        let (a, free) = model.sources.parts_mut();
         if let (Some(a), true) = (a, rates.fiber > 0.0) {
             self.fiber_group
                 .update(adam(rates.fiber), clip, gradient.fiber.as_ref(), a.as_mut());
         }
         if let (Some(free), true) = (free, unlocked && plan.sources_rate > 0.0) {
             let step = adam(plan.sources_rate);
-            self.sources_group
-                .update(step, clip, gradient.sources.as_ref(), free.as_mut());
+            match (&mut self.sources_group, &mut self.objective.path) {
+                (SourcesGroup::Dense(group), _) => {
+                    group.update(step, clip, gradient.sources.as_ref(), free.as_mut());
+                }
+                (SourcesGroup::Sparse(group), Path::Long(long)) => long.move_free(free, |k, samples, d| {
+                    group.update(&step, clip, k, samples, d);
+                }),
+                (SourcesGroup::Sparse(_), Path::Whole(_)) => unreachable!("only long recordings are sparse"),
+            }
         }
         if rates.mixer > 0.0 {
             let parameters = model.mixer.parameters_mut();
@@ -305,14 +338,27 @@ impl Trainer {
             return;
         }
         let state = &self.objective.state;
+        let judged;
+        let sources = match &self.objective.path {
+            Path::Whole(whole) => whole.mixer_input(),
+            Path::Long(long) => {
+                judged = long.judged_sources(&self.model.sources);
+                judged.as_ref()
+            }
+        };
         let Some(order) = moves::order(
             assignment.rule,
-            self.objective.mixer_input(),
+            sources,
             &state.scale_weights,
             &self.objective.energy,
         ) else {
             return;
         };
+        if let Path::Long(long) = &mut self.objective.path
+            && let Some(moments) = long.free_moments_mut()
+        {
+            moments.permute(&order);
+        }
         self.model.sources.permute(&order);
         self.model.engine.permute_sources(&order);
         self.fiber_group.permute_columns(&order);
@@ -341,7 +387,8 @@ impl Trainer {
             energy: &self.objective.energy,
             controller: &self.objective.state,
             n_scales: self.prepared.plan.branches().scales.len(),
-            sources: self.objective.mixer_input(),
+            objective: &self.objective,
+            model: &self.model,
         }
     }
 
@@ -357,6 +404,7 @@ impl Trainer {
 
     /// The model, to be given other parameters.
     pub fn model_mut(&mut self) -> &mut Model {
+        self.stale = true;
         &mut self.model
     }
 

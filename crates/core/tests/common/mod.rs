@@ -3,9 +3,11 @@
 #![allow(dead_code)]
 
 use faer::Mat;
+use strt_kernels::{BranchSet, Buffer, Layout};
 use strtransformer::config::{AssignmentRule, Coordinates, MixerKind};
+use strtransformer::model::sources::SourceParameters;
 use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
-use strtransformer::{Config, Recording};
+use strtransformer::{Config, Recording, Trainer};
 
 pub const STEPS: usize = 24;
 
@@ -76,4 +78,49 @@ pub fn nonlinear() -> Config {
 /// Algorithm 1 as printed.
 pub fn paper() -> Config {
     shrink(Config::paper(3))
+}
+
+fn shake(matrix: &mut Mat<f64>, size: f64, noise: &mut impl FnMut() -> f64) {
+    for k in 0..matrix.ncols() {
+        for t in 0..matrix.nrows() {
+            matrix[(t, k)] += size * noise();
+        }
+    }
+}
+
+fn layout(branches: &BranchSet, branch: usize) -> Layout {
+    Layout::new(branches.scale_of(branch).patch, &branches.network)
+}
+
+/// Moves every parameter off its special starting value (unit gains, zero biases, E = 0, equal gaps).
+pub fn scatter(trainer: &mut Trainer) {
+    let mut state = 1u64;
+    let mut noise = move || {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) as f64 / (1u64 << 31) as f64 - 0.5
+    };
+    let model = trainer.model_mut();
+    match &mut model.sources {
+        SourceParameters::Direct { s } => shake(s, 0.6, &mut noise),
+        SourceParameters::Fiber { a, e, .. } => {
+            shake(a, 0.5, &mut noise);
+            if let Some(e) = e {
+                shake(e, 0.5, &mut noise);
+            }
+        }
+    }
+    model
+        .mixer
+        .parameters_mut()
+        .iter_mut()
+        .for_each(|p| *p += 0.2 * noise());
+    model.raw_gaps.iter_mut().for_each(|p| *p += noise());
+    for b in 0..model.engine.branches().n_branches() {
+        let mut values = vec![0.0; layout(model.engine.branches(), b).len()];
+        model.engine.read(Buffer::Parameters, b, &mut values);
+        values.iter_mut().for_each(|p| *p += 0.4 * noise());
+        model.engine.write(Buffer::Parameters, b, &values);
+    }
 }

@@ -11,18 +11,17 @@
 
 use crate::model::cholesky;
 use crate::model::mixer::{LinearHead, Mixer};
-use crate::model::sources::Rows;
+use crate::model::sources::RowsView;
 use crate::model::standardize::col_mut;
+use crate::preprocess::observations::ReadRows;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
-use std::sync::Arc;
 
 /// Rows handled at once.
 const BLOCK: usize = 4096;
 
-/// The reconstruction term, its data and its workspace.
+/// The reconstruction term and its workspace.
 pub(crate) struct Reconstruction {
-    observations: Arc<Mat<f64>>, // Y (T×m), prepared, 0 in missing rows; shared by restarts
     variance: f64,
     /// β when the output layer is eliminated.
     ridge: Option<f64>,
@@ -30,20 +29,16 @@ pub(crate) struct Reconstruction {
     moment: Mat<f64>,     // ΦᵀY/T, then W (F×m)
     features: Mat<f64>,   // Φ (B×F)
     d_features: Mat<f64>, // (B×F)
-    residual: Mat<f64>,   // Ŷ − Y, then ∂J/∂Ŷ (B×m)
+    residual: Mat<f64>,   // Y, then Ŷ − Y, then ∂J/∂Ŷ (B×m)
+    predicted: Mat<f64>,  // Ŷ (B×m) of a mixer without a linear head
     d_input: Mat<f64>,    // (B×K)
     scratch: Vec<f64>,
 }
 
 impl Reconstruction {
-    /// `observations` must be prepared, with 0 in missing rows. `ridge` asks for elimination, which needs a head.
-    pub fn new(
-        observations: Arc<Mat<f64>>,
-        mixer: &dyn Mixer,
-        variance: f64,
-        ridge: Option<f64>,
-    ) -> Reconstruction {
-        let rows = BLOCK.min(observations.nrows());
+    /// For `n_rows` rows or, block by block, any number of them. `ridge` asks for elimination, which needs a head.
+    pub fn new(n_rows: usize, mixer: &dyn Mixer, variance: f64, ridge: Option<f64>) -> Reconstruction {
+        let rows = BLOCK.min(n_rows);
         let n_features = mixer.linear_head().map_or(0, |head| head.n_features());
         let m = mixer.n_channels();
         Reconstruction {
@@ -54,44 +49,39 @@ impl Reconstruction {
             features: Mat::zeros(rows, n_features),
             d_features: Mat::zeros(rows, n_features),
             residual: Mat::zeros(rows, m),
+            predicted: Mat::zeros(if n_features == 0 { rows } else { 0 }, m),
             d_input: Mat::zeros(rows, mixer.n_sources()),
             scratch: Vec::new(),
-            observations,
         }
     }
 
-    fn blocks(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let n = self.observations.nrows();
-        (0..n)
-            .step_by(BLOCK)
-            .map(move |first| (first, BLOCK.min(n - first)))
-    }
-
     /// Value; adds ∂L/∂S̃ to `d_input` and ∂L/∂θ to `d_parameters`. An eliminated output layer is written into θ.
+    /// `observations` (n×m) and `input` (n×K) are of the same rows.
     pub fn evaluate(
         &mut self,
         mixer: &mut dyn Mixer,
+        observations: &dyn ReadRows,
         input: MatRef<'_, f64>,
-        rows: &Rows,
+        rows: RowsView<'_>,
         mut d_input: MatMut<'_, f64>,
         d_parameters: &mut [f64],
     ) -> f64 {
         let mut penalty = 0.0;
         if let Some(ridge) = self.ridge {
-            penalty = self.eliminate(mixer, input, rows, ridge);
+            penalty = self.eliminate(mixer, observations, input, rows, ridge);
         }
         let mut square = 0.0;
-        for (first, n) in self.blocks() {
+        for (first, n) in blocks(input.nrows(), self.residual.nrows()) {
             let block = input.subrows(first, n);
             square += match mixer.linear_head() {
                 Some(head) => {
                     // A single block still holds the features of the elimination.
-                    if self.ridge.is_none() || n < self.observations.nrows() {
+                    if self.ridge.is_none() || n < input.nrows() {
                         self.read_features(head, block, rows, first);
                     }
-                    self.through_head(mixer, head, block, first, d_parameters)
+                    self.through_head(mixer, head, observations, block, first, d_parameters)
                 }
-                None => self.through_mixer(mixer, block, rows, first, d_parameters),
+                None => self.through_mixer(mixer, observations, block, rows, first, d_parameters),
             };
             let mut target = d_input.as_mut().subrows_mut(first, n);
             target += self.d_input.as_ref().subrows(0, n);
@@ -100,7 +90,14 @@ impl Reconstruction {
     }
 
     /// Solves for W, writes it into θ and returns Tβ‖W‖².
-    fn eliminate(&mut self, mixer: &mut dyn Mixer, input: MatRef<'_, f64>, rows: &Rows, ridge: f64) -> f64 {
+    fn eliminate(
+        &mut self,
+        mixer: &mut dyn Mixer,
+        observations: &dyn ReadRows,
+        input: MatRef<'_, f64>,
+        rows: RowsView<'_>,
+        ridge: f64,
+    ) -> f64 {
         let n_valid = rows.n_valid() as f64;
         let head = mixer
             .linear_head()
@@ -108,10 +105,11 @@ impl Reconstruction {
         let place = head.head();
         self.gram.fill(0.0);
         self.moment.fill(0.0);
-        for (first, n) in self.blocks() {
+        for (first, n) in blocks(input.nrows(), self.residual.nrows()) {
             self.read_features(head, input.subrows(first, n), rows, first);
             let features = self.features.as_ref().subrows(0, n);
-            let y = self.observations.as_ref().subrows(first, n);
+            let mut y = self.residual.as_mut().subrows_mut(0, n);
+            observations.read_rows(first, y.as_mut());
             matmul(
                 self.gram.as_mut(),
                 Accum::Add,
@@ -124,7 +122,7 @@ impl Reconstruction {
                 self.moment.as_mut(),
                 Accum::Add,
                 features.transpose(),
-                y,
+                y.as_ref(),
                 1.0 / n_valid,
                 Par::Seq,
             );
@@ -142,7 +140,13 @@ impl Reconstruction {
     }
 
     /// Φ of one block, with 0 in missing rows.
-    fn read_features(&mut self, head: &dyn LinearHead, block: MatRef<'_, f64>, rows: &Rows, first: usize) {
+    fn read_features(
+        &mut self,
+        head: &dyn LinearHead,
+        block: MatRef<'_, f64>,
+        rows: RowsView<'_>,
+        first: usize,
+    ) {
         let mut features = self.features.as_mut().subrows_mut(0, block.nrows());
         head.features(block, features.as_mut(), &mut self.scratch);
         for f in 0..head.n_features() {
@@ -155,6 +159,7 @@ impl Reconstruction {
         &mut self,
         mixer: &dyn Mixer,
         head: &dyn LinearHead,
+        observations: &dyn ReadRows,
         block: MatRef<'_, f64>,
         first: usize,
         d_parameters: &mut [f64],
@@ -163,7 +168,7 @@ impl Reconstruction {
         let w = MatRef::from_column_major_slice(&mixer.parameters()[head.head()], n_features, m);
         let features = self.features.as_ref().subrows(0, n);
         let mut residual = self.residual.as_mut().subrows_mut(0, n);
-        residual.copy_from(self.observations.as_ref().subrows(first, n));
+        observations.read_rows(first, residual.as_mut());
         matmul(residual.as_mut(), Accum::Add, features, w, -1.0, Par::Seq); // Y − Ŷ
         let square = residual.squared_norm_l2();
         let residual = self.residual.as_ref().subrows(0, n);
@@ -202,15 +207,19 @@ impl Reconstruction {
     fn through_mixer(
         &mut self,
         mixer: &dyn Mixer,
+        observations: &dyn ReadRows,
         block: MatRef<'_, f64>,
-        rows: &Rows,
+        rows: RowsView<'_>,
         first: usize,
         d_parameters: &mut [f64],
     ) -> f64 {
         let n = block.nrows();
         let mut residual = self.residual.as_mut().subrows_mut(0, n);
-        mixer.forward(block, residual.as_mut(), &mut self.scratch);
-        residual -= self.observations.as_ref().subrows(first, n);
+        let mut predicted = self.predicted.as_mut().subrows_mut(0, n);
+        mixer.forward(block, predicted.as_mut(), &mut self.scratch);
+        observations.read_rows(first, residual.as_mut());
+        residual *= faer::Scale(-1.0);
+        residual += predicted.as_ref();
         for c in 0..mixer.n_channels() {
             rows.zero_missing_from(first, col_mut(residual.as_mut(), c));
         }
@@ -221,8 +230,38 @@ impl Reconstruction {
         square
     }
 
-    /// Y as the term sees it.
-    pub fn observations(&self) -> MatRef<'_, f64> {
-        (*self.observations).as_ref()
+    /// ‖Y − Ŷ‖² + Tβ‖W‖², after fitting an eliminated output layer to these rows; no gradient, no 2ν_y.
+    pub fn fit(
+        &mut self,
+        mixer: &mut dyn Mixer,
+        observations: &dyn ReadRows,
+        input: MatRef<'_, f64>,
+        rows: RowsView<'_>,
+    ) -> f64 {
+        let mut total = match self.ridge {
+            Some(ridge) => self.eliminate(mixer, observations, input, rows, ridge),
+            None => 0.0,
+        };
+        let m = mixer.n_channels();
+        let mut predicted = Mat::zeros(self.residual.nrows(), m);
+        for (first, n) in blocks(input.nrows(), self.residual.nrows()) {
+            let mut residual = self.residual.as_mut().subrows_mut(0, n);
+            let mut predicted = predicted.as_mut().subrows_mut(0, n);
+            mixer.forward(input.subrows(first, n), predicted.as_mut(), &mut self.scratch);
+            observations.read_rows(first, residual.as_mut());
+            residual -= predicted.as_ref();
+            for c in 0..m {
+                rows.zero_missing_from(first, col_mut(residual.as_mut(), c));
+            }
+            total += residual.squared_norm_l2();
+        }
+        total
     }
+}
+
+/// First row and number of rows of every block of at most `most` of n rows.
+fn blocks(n: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n)
+        .step_by(most)
+        .map(move |first| (first, most.min(n - first)))
 }

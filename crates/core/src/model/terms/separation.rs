@@ -18,8 +18,10 @@ const EPSILON: f64 = 1e-4;
 /// The separation term and its workspace.
 pub(crate) struct Separation {
     form: SeparationForm,
-    correlation: Mat<f64>, // C (K×K)
-    d_correlation: Mat<f64>,
+    /// C (K×K).
+    pub correlation: Mat<f64>,
+    /// ∂L_sep/∂C, symmetric, after [`Separation::value_and_gradient`].
+    pub d_correlation: Mat<f64>,
     factor: Mat<f64>, // Cholesky factor of C + εI
 }
 
@@ -59,7 +61,7 @@ impl Separation {
     }
 
     /// L_sep of the current C, with ∂L/∂C in `d_correlation`.
-    fn value_and_gradient(&mut self) -> f64 {
+    pub fn value_and_gradient(&mut self) -> f64 {
         let k = self.correlation.nrows();
         match self.form {
             SeparationForm::Decorrelation => {
