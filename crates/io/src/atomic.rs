@@ -32,7 +32,7 @@ pub(crate) fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result
     replace(path, old.as_ref(), fill).map_err(Error::writing(path))
 }
 
-fn not_a_file(path: &Path, found: &'static str) -> Error {
+pub(crate) fn not_a_file(path: &Path, found: &'static str) -> Error {
     let path = path.to_owned();
     Error::NotAFile { path, found }
 }

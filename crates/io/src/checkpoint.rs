@@ -18,6 +18,7 @@ use strtransformer::train::{BranchCheckpoint, Checkpoint, Moments};
 
 const FIBER: &str = "fiber";
 const SOURCES: &str = "sources";
+const SOURCE_MOMENTS: &str = "sources.moments";
 const MIXER: &str = "mixer.parameters";
 const RAW_GAPS: &str = "controller.raw_gaps";
 const BRANCHES: &str = "branches";
@@ -115,6 +116,9 @@ fn encode(checkpoint: &Checkpoint) -> Encoded {
     if let Some(sources) = &checkpoint.sources {
         out.matrix(SOURCES, sources.as_ref());
     }
+    if !checkpoint.source_moments.is_empty() {
+        out.vector(SOURCE_MOMENTS, &checkpoint.source_moments);
+    }
     out.vector(MIXER, &checkpoint.mixer);
     out.vector(RAW_GAPS, &checkpoint.raw_gaps);
     let order: [fn(&Moments) -> MatRef<'_, f64>; 2] = [|m| m.first.as_ref(), |m| m.second.as_ref()];
@@ -154,6 +158,10 @@ fn decode(path: &Path, bytes: &[u8], origin: Origin) -> Result<Checkpoint> {
     let sources = (!in_fiber_coordinates || input.shape(SOURCES).is_some())
         .then(|| input.matrix(SOURCES, t, k, finite))
         .transpose()?;
+    let source_moments = match input.shape(SOURCE_MOMENTS) {
+        Some(_) => input.vector(SOURCE_MOMENTS, finite)?,
+        None => Vec::new(),
+    };
     let mixer = input.vector(MIXER, finite)?;
     let raw_gaps = input.tensor(RAW_GAPS, &[k + 1], finite)?;
     // Sources that never move have moments of no rows.
@@ -208,6 +216,7 @@ fn decode(path: &Path, bytes: &[u8], origin: Origin) -> Result<Checkpoint> {
         fingerprint: state.fingerprint,
         fiber,
         sources,
+        source_moments,
         mixer,
         raw_gaps,
         branches,

@@ -38,27 +38,35 @@ pub fn save_config(config: &Config, path: impl AsRef<Path>) -> Result<()> {
 /// type; [`Error::Refused`] with the field when a value is out of range; [`Error::Io`] or [`Error::NotAFile`].
 pub fn load_config(path: impl AsRef<Path>) -> Result<Config> {
     let path = path.as_ref();
-    let fault = |Fault { place, problem }| Error::ConfigText {
+    let text = read_text(path)?;
+    let config = parse(&text).map_err(|Fault { place, problem }| Error::ConfigText {
         path: path.to_owned(),
         place,
         problem,
-    };
-    let text = String::from_utf8(atomic::read(path)?).map_err(|error| {
-        fault(Fault {
-            place: format!("byte {}", error.utf8_error().valid_up_to()),
-            problem: "expected text in UTF-8, found other bytes".into(),
-        })
     })?;
-    let config = parse(&text).map_err(fault)?;
-    let mut complete = config.clone();
-    if !text
+    let named = text
         .parse::<toml::Table>()
-        .is_ok_and(|table| table.contains_key("n_sources"))
-    {
+        .is_ok_and(|table| table.contains_key("n_sources"));
+    check_values(&config, named, path)?;
+    Ok(config)
+}
+
+/// A file as text.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    String::from_utf8(atomic::read(path)?).map_err(|error| Error::ConfigText {
+        path: path.to_owned(),
+        place: format!("byte {}", error.utf8_error().valid_up_to()),
+        problem: "expected text in UTF-8, found other bytes".into(),
+    })
+}
+
+/// Judges the values of a configuration; the number of sources only where it was named.
+pub(crate) fn check_values(config: &Config, sources_named: bool, path: &Path) -> Result<()> {
+    let mut complete = config.clone();
+    if !sources_named {
         complete.n_sources = 1; // to judge the rest
     }
-    complete.check_values().map_err(Error::refused(path))?;
-    Ok(config)
+    complete.check_values().map_err(Error::refused(path))
 }
 
 /// What is wrong with a text, and where.

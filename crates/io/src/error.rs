@@ -1,6 +1,7 @@
 //! The one error type of this crate. Every message names the file and the place in it, says what was expected, what
 //! was found and what to do.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -70,7 +71,44 @@ pub enum Error {
         /// What is there.
         found: String,
         /// What to do.
-        remedy: &'static str,
+        remedy: Cow<'static, str>,
+    },
+    /// The file is not of the kind that its name says, or of no kind that can be read or written.
+    #[error("{}: expected {expected}, found {found}; {remedy}", path.display())]
+    Kind {
+        /// The file.
+        path: PathBuf,
+        /// What can be read or written.
+        expected: String,
+        /// What is there.
+        found: String,
+        /// What to do.
+        remedy: Cow<'static, str>,
+    },
+    /// The format is known, but support for it was left out of this build.
+    #[error("{}: expected a format of this build, found {format}; build `strt-io` with feature `{feature}`, or convert \
+             the file to CSV or NPY", path.display())]
+    NotBuilt {
+        /// The file.
+        path: PathBuf,
+        /// What the file is.
+        format: &'static str,
+        /// The feature that reads and writes it.
+        feature: &'static str,
+    },
+    /// What was asked for does not go with the file: a channel, a variable, a span of time, a rate.
+    #[error("{}: {option}: expected {expected}, found {found}; {remedy}", path.display())]
+    Request {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        option: &'static str,
+        /// What the file allows.
+        expected: String,
+        /// What was asked.
+        found: String,
+        /// What to do.
+        remedy: Cow<'static, str>,
     },
     /// The mixer of the file and the mixer given to the loader do not go together.
     #[error("{}: mixer: {problem}", path.display())]
@@ -112,6 +150,55 @@ impl Error {
     /// The same for writing.
     pub(crate) fn writing(path: &Path) -> impl FnOnce(io::Error) -> Error {
         Error::io(path, "write")
+    }
+
+    /// A part of the contents of `path` that does not fit.
+    pub(crate) fn content(
+        path: &Path,
+        place: impl Into<String>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+        remedy: impl Into<Cow<'static, str>>,
+    ) -> Error {
+        Error::Content {
+            path: path.to_owned(),
+            place: place.into(),
+            expected: expected.into(),
+            found: found.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// A file of the wrong kind.
+    pub(crate) fn kind(
+        path: &Path,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+        remedy: impl Into<Cow<'static, str>>,
+    ) -> Error {
+        Error::Kind {
+            path: path.to_owned(),
+            expected: expected.into(),
+            found: found.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// A wish that the file cannot meet.
+    pub(crate) fn request(
+        path: &Path,
+        option: &'static str,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+        remedy: impl Into<Cow<'static, str>>,
+    ) -> Error {
+        Error::Request {
+            path: path.to_owned(),
+            option,
+            expected: expected.into(),
+            found: found.into(),
+            remedy: remedy.into(),
+        }
     }
 
     fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Error {

@@ -1,12 +1,38 @@
-//! Files of StrTransformer: models and checkpoints in safetensors, configurations in TOML.
+//! Files of StrTransformer: recordings in, signals out; models and checkpoints in safetensors, configurations in TOML.
 //!
-//! In: a [`Separation`](strtransformer::Separation), a [`Checkpoint`](strtransformer::train::Checkpoint) or a
-//! [`Config`](strtransformer::Config), and a path. Out: a file, and from the file the same value with the same bits.
-//! Files are replaced whole or not at all, and everything read is checked: a file that is damaged, foreign or newer
-//! gives an [`Error`] that names the file and the place in it, never a panic.
+//! In: a path, and for writing a [`Separation`](strtransformer::Separation), a
+//! [`Checkpoint`](strtransformer::train::Checkpoint), a [`Config`](strtransformer::Config) or [`Signals`]. Out: from a
+//! recording of any [`Format`] a [`Recording`](strtransformer::Recording) with notes of all that was detected; from the
+//! program's own files the value that was saved, with the same bits. Files are replaced whole or not at all, and
+//! everything read is checked: a file that is damaged, foreign or newer gives an [`Error`] that names the file and the
+//! place in it, never a panic and never more memory than the file can account for.
 //!
-//! Deliberately absent: recordings, numerics, printing, and the types of mixers that the caller wrote (their
-//! parameters are saved; see [`load_model_with`]).
+//! Deliberately absent: numerics (filters, resampling, interpolation), printing, and the types of mixers that the caller
+//! wrote (their parameters are saved; see [`load_model_with`]).
+//!
+//! # Recordings
+//!
+//! [`read_recording`] finds the format by content and refuses a file whose name promises another; [`inspect`] tells what a
+//! file holds. The samples are rows, the channels columns, and NaN is missing.
+//!
+//! | format | endings | what is read | feature |
+//! |---|---|---|---|
+//! | text | csv, tsv, txt, dat, … | one column a channel; delimiter, header, comments, decimal comma and time column are detected | |
+//! | NPY | npy | real numbers of 8 to 64 bits, either byte order, C or Fortran order; 1 or 2 dimensions | |
+//! | NPZ | npz | the only array of that kind, or the one named by `variable`; the rate from `fs` and the like | `npz` |
+//! | MATLAB 5–7 | mat | as NPZ; fields of structures as `name.field` | `mat` |
+//! | MATLAB 7.3, HDF5 | mat, h5, hdf5 | the same; what MATLAB and h5py write by default | `hdf5` |
+//! | EEGLAB | set (with fdt) | either of MATLAB's formats; epochs are joined | `mat`, `hdf5` |
+//! | EDF, EDF+ | edf | physical units; gaps of EDF+D are missing; channels of one rate at a time | |
+//! | BDF, BDF+ | bdf | the same; `Status` only when it is asked for | |
+//! | WAV | wav | 8, 16, 24, 32 bits (scaled to −1…1), floating point of 32 and 64 bits | |
+//! | Parquet | parquet, pq | numeric columns; not packed, snappy, gzip, zstd | `parquet` |
+//! | WFDB | hea, dat, or none | formats 16, 24, 32, 61, 80, 160, 212; physical units | |
+//!
+//! Formats without a feature are always there; `formats` stands for all features. In a text the empty cell and `NA`,
+//! `N/A`, `NaN`, `null`, `None`, `?` and `-` in any case are missing; an infinite number is an error in every format.
+//!
+//! [`write_signals`] writes NPY, CSV, MATLAB 5, Parquet and WAV, without any feature.
 //!
 //! # Example: a run that is stopped and continued
 //!
@@ -47,7 +73,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # The files
+//! # Models, checkpoints and configurations
 //!
 //! Models and checkpoints are [safetensors](https://github.com/huggingface/safetensors) files: readable from Python,
 //! without code in them. All tensors are F64, little-endian, row-major (the matrices of the library are
@@ -91,12 +117,14 @@
 //! |---|---|---|
 //! | `fiber` | K×K | A; only in fiber coordinates |
 //! | `sources` | T×K | S in direct coordinates, E in fiber coordinates where it exists |
+//! | `sources.moments` | any | running moments of E, where a long recording is trained in blocks |
 //! | `mixer.parameters` | any | θ |
 //! | `controller.raw_gaps` | K+1 | η |
 //! | `branches.<k>.<r>.<name>` | see [`strt_kernels::Layout`] | weights of the networks |
 //! | `adam.first.<tensor>`, `adam.second.<tensor>` | of the tensor | Adam's moments of each of these |
 //!
-//! Moments of `fiber` and `sources` are always there; those of sources that never move have shape 0×K.
+//! Moments of `fiber` and `sources` are always there; those of sources that never move have shape 0×K. Where a long
+//! recording is trained in blocks, `adam.first.sources` holds the number of updates of each entry.
 //!
 //! `state`: `samples`, `channels` and `fingerprint` of the recording, `seed`, `restart`, `step`, `updates` (Adam updates so far of
 //! `fiber`, `sources`, `mixer`, `controller`, `networks`), `convergence` (`average`, `weight`, `best`, `since_best`),
@@ -120,10 +148,19 @@ mod config;
 mod error;
 mod model;
 mod networks;
+mod overlay;
+mod read;
 mod records;
 mod tensors;
+mod write;
 
 pub use checkpoint::{load_checkpoint, save_checkpoint};
 pub use config::{config_to_toml, load_config, save_config};
 pub use error::{Error, Result};
 pub use model::{load_model, load_model_with, save_model};
+pub use overlay::{Layer, overlay};
+pub use read::{
+    ChannelSelection, ChannelSummary, Format, Note, NoteKind, Opened, ReadOptions, Summary, TimeColumn,
+    Variable, inspect, read_recording,
+};
+pub use write::{OUTPUT_FORMATS, Signals, write_signals};

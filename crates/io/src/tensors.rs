@@ -251,7 +251,7 @@ impl<'a> Decoder<'a> {
             place: place.into(),
             expected: expected.into(),
             found: found.into(),
-            remedy: self.origin.remedy(),
+            remedy: self.origin.remedy().into(),
         }
     }
 

@@ -1,0 +1,258 @@
+//! From what a file holds to a [`Recording`]: which channels, at which rate, over which span of time, and whether the
+//! numbers can be used.
+//!
+//! The same for all formats. It knows no format and does not touch the file.
+
+use super::table::{Channel, Contents, Table};
+use super::{Note, ReadOptions};
+use crate::error::{Error, Result};
+use faer::MatRef;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::path::Path;
+use strtransformer::Recording;
+
+/// What is to be read.
+pub(crate) struct Wanted {
+    /// Channels of the file.
+    pub chosen: Vec<usize>,
+    /// Samples of the file.
+    pub rows: Range<usize>,
+    pub rate: Option<f64>,
+}
+
+/// Decides what is to be read.
+pub(crate) fn wanted(
+    path: &Path,
+    contents: &Contents,
+    options: &ReadOptions,
+    notes: &mut Vec<Note>,
+) -> Result<Wanted> {
+    let channels = &contents.channels;
+    let chosen = match &options.channels {
+        Some(selection) => {
+            let names: Vec<&str> = channels.iter().map(|channel| channel.name.as_str()).collect();
+            selection.resolve(path, &names)?
+        }
+        None => {
+            for channel in channels {
+                if let Some(why) = channel.left_out {
+                    notes.push(Note::detected(format!(
+                        "channel `{}` is left out: {why}",
+                        channel.name
+                    )));
+                }
+            }
+            (0..channels.len())
+                .filter(|&channel| channels[channel].left_out.is_none())
+                .collect()
+        }
+    };
+    let Some(&first) = chosen.first() else {
+        return Err(Error::content(
+            path,
+            "channels",
+            "at least one signal",
+            "none",
+            "check that this is the file that was meant",
+        ));
+    };
+    one_rate(path, channels, &chosen)?;
+    let n_samples = channels[first].n_samples;
+    let rate = rate(path, channels[first].rate, options, notes)?;
+    let rows = window(path, n_samples, rate, options)?;
+    if rows.len() < n_samples {
+        notes.push(Note::detected(format!(
+            "samples {} to {} of {n_samples} are read (counted from 1)",
+            rows.start + 1,
+            rows.end
+        )));
+    }
+    Ok(Wanted { chosen, rows, rate })
+}
+
+/// Channels of several rates do not make a matrix.
+fn one_rate(path: &Path, channels: &[Channel], chosen: &[usize]) -> Result<()> {
+    let mut groups: Vec<(Option<f64>, usize, Vec<&str>)> = Vec::new();
+    for &index in chosen {
+        let channel = &channels[index];
+        match groups
+            .iter_mut()
+            .find(|group| group.0 == channel.rate && group.1 == channel.n_samples)
+        {
+            Some(group) => group.2.push(&channel.name),
+            None => groups.push((channel.rate, channel.n_samples, vec![&channel.name])),
+        }
+    }
+    if groups.len() <= 1 {
+        return Ok(());
+    }
+    let describe = |(rate, n_samples, names): &(Option<f64>, usize, Vec<&str>)| {
+        let rate = rate.map_or("unknown rate".to_string(), |rate| format!("{rate} Hz"));
+        format!("{} at {rate} ({n_samples} samples)", shortened(names))
+    };
+    let found: Vec<String> = groups.iter().take(6).map(describe).collect();
+    Err(Error::content(
+        path,
+        "channels",
+        "one sampling rate",
+        found.join("; "),
+        "choose channels of one rate",
+    ))
+}
+
+/// A list that fits into a message.
+pub(crate) fn shortened<S: AsRef<str>>(names: &[S]) -> String {
+    let mut shown: Vec<&str> = names.iter().take(8).map(AsRef::as_ref).collect();
+    let more = format!("{} more", names.len().saturating_sub(8));
+    if names.len() > 8 {
+        shown.push(&more);
+    }
+    shown.join(", ")
+}
+
+fn rate(
+    path: &Path,
+    of_file: Option<f64>,
+    options: &ReadOptions,
+    notes: &mut Vec<Note>,
+) -> Result<Option<f64>> {
+    let Some(asked) = options.rate else {
+        return Ok(of_file);
+    };
+    if !(asked.is_finite() && asked > 0.0) {
+        return Err(Error::request(
+            path,
+            "rate",
+            "a finite number above 0",
+            asked.to_string(),
+            "give samples per second, or leave it out",
+        ));
+    }
+    if let Some(of_file) = of_file.filter(|of_file| *of_file != asked) {
+        notes.push(Note::warning(format!(
+            "the rate of the file, {of_file} Hz, is replaced by {asked} Hz"
+        )));
+    }
+    Ok(Some(asked))
+}
+
+/// Seconds → samples.
+fn window(path: &Path, n_samples: usize, rate: Option<f64>, options: &ReadOptions) -> Result<Range<usize>> {
+    let sample = |option, seconds: Option<f64>, otherwise: usize| match seconds {
+        None => Ok(otherwise),
+        Some(seconds) if !(seconds.is_finite() && seconds >= 0.0) => Err(Error::request(
+            path,
+            option,
+            "a number of seconds from 0",
+            seconds.to_string(),
+            "correct it",
+        )),
+        Some(seconds) => match rate {
+            // 0.3 s at 10 Hz is sample 3, whatever the last bit of the product says.
+            Some(rate) => Ok(((seconds * rate - 1e-6).ceil().max(0.0) as usize).min(n_samples)),
+            None => Err(Error::request(
+                path,
+                option,
+                "a recording with a sampling rate",
+                "none in the file",
+                "give the rate as well",
+            )),
+        },
+    };
+    let rows = sample("start", options.start, 0)?..sample("stop", options.stop, n_samples)?;
+    if rows.is_empty() && n_samples > 0 {
+        let end = rate.map_or(String::new(), |rate| {
+            format!(", of {} s", n_samples as f64 / rate)
+        });
+        return Err(Error::request(
+            path,
+            "start and stop",
+            format!("a span inside the recording{end}"),
+            format!(
+                "{} to {} s",
+                options.start.unwrap_or(0.0),
+                options.stop.map_or("the end".into(), |stop| stop.to_string())
+            ),
+            "correct it",
+        ));
+    }
+    Ok(rows)
+}
+
+/// Missing values of every channel; refuses infinities and channels without any value.
+pub(crate) fn missing(
+    path: &Path,
+    names: &[String],
+    values: MatRef<'_, f64>,
+    first_row: usize,
+) -> Result<Vec<usize>> {
+    let mut counts = Vec::with_capacity(names.len());
+    for (name, column) in names.iter().zip(values.col_iter()) {
+        let mut count = 0;
+        for (t, value) in column.iter().enumerate() {
+            if value.is_infinite() {
+                return Err(Error::content(
+                    path,
+                    format!("channel `{name}`, sample {} (counted from 1)", first_row + t + 1),
+                    "a finite number, or NaN for a missing one",
+                    value.to_string(),
+                    "repair the value or mark it as missing",
+                ));
+            }
+            count += usize::from(value.is_nan());
+        }
+        if count == values.nrows() && count > 0 {
+            return Err(Error::content(
+                path,
+                format!("channel `{name}`"),
+                "at least one number",
+                format!("{count} missing values"),
+                "leave the channel out",
+            ));
+        }
+        counts.push(count);
+    }
+    Ok(counts)
+}
+
+/// The same with names that are all different: a name that comes again gets a number.
+pub(crate) fn with_unique_names(mut contents: Contents) -> Contents {
+    let all: HashSet<String> = contents
+        .channels
+        .iter()
+        .map(|channel| channel.name.clone())
+        .collect();
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for channel in &mut contents.channels {
+        let count = seen.entry(channel.name.clone()).or_default();
+        *count += 1;
+        if *count == 1 {
+            continue;
+        }
+        while all.contains(&format!("{}_{count}", channel.name)) {
+            *count += 1;
+        }
+        let renamed = format!("{}_{count}", channel.name);
+        let text = format!("another channel `{}` is renamed to `{renamed}`", channel.name);
+        contents.notes.push(Note::warning(text));
+        channel.name = renamed;
+    }
+    contents
+}
+
+/// Numbers, names and rate together.
+pub(crate) fn recording(
+    path: &Path,
+    table: Table,
+    names: Vec<String>,
+    rate: Option<f64>,
+) -> Result<Recording> {
+    let recording = Recording::from_mat(table.into_values())
+        .and_then(|recording| recording.with_channel_names(names))
+        .map_err(Error::refused(path))?;
+    match rate {
+        Some(rate) => recording.with_sampling_rate(rate).map_err(Error::refused(path)),
+        None => Ok(recording),
+    }
+}

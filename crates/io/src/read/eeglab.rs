@@ -1,0 +1,185 @@
+//! EEGLAB's `.set` files: a MATLAB file with a structure `EEG` (or its fields as variables), and the numbers inside it or
+//! in a `.fdt` file beside it.
+//!
+//! Epochs are joined end to end, with a warning. Events, locations and earlier decompositions are not read.
+
+use super::ReadOptions;
+use super::array::MOST_CHANNELS;
+use super::matlab::{MatlabReader, Numeric, Store, Value, Workspace};
+use super::numbers::{Block, Endian, Number, Order};
+use super::sniff::is_mat5;
+use super::source::{Source, damaged, failed};
+use super::table::{Contents, Reader, Table};
+use crate::error::{Error, Result};
+use std::path::Path;
+
+/// Opens a `.set` file in either of MATLAB's formats.
+pub(crate) fn open(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>> {
+    let workspace = match is_mat5(&source.head(128)?) {
+        true => super::mat5::load(source)?,
+        #[cfg(feature = "hdf5")]
+        false => super::hdf5::load(source)?,
+        #[cfg(not(feature = "hdf5"))]
+        false => {
+            return Err(Error::NotBuilt {
+                path: source.path().to_owned(),
+                format: super::Format::Hdf5.name(),
+                feature: "hdf5",
+            });
+        }
+    };
+    match options.variable {
+        Some(_) => super::matlab::open(workspace, options),
+        None => of_workspace(workspace),
+    }
+}
+
+/// Reads the recording that a workspace holds.
+pub(crate) fn of_workspace(mut workspace: Workspace) -> Result<Box<dyn Reader>> {
+    let path = workspace.path.clone();
+    let fields = match workspace.variables.iter().position(|(name, _)| name == "EEG") {
+        Some(at) => workspace.variables.swap_remove(at).1,
+        None => Value::Struct(vec![std::mem::take(&mut workspace.variables)]),
+    };
+    let place = |name: &str| format!("EEG.{name}");
+    let scalar = |name: &str| match fields.field(name) {
+        Some(Value::Numeric(Numeric {
+            scalar: Some(value), ..
+        })) => Ok(*value),
+        _ => Err(damaged(
+            &path,
+            place(name),
+            "a number, as in every EEGLAB data set",
+            "none",
+        )),
+    };
+    let count = |name: &str| match scalar(name)? {
+        value if value.fract() == 0.0 && (0.0..=2f64.powi(53)).contains(&value) => Ok(value as usize),
+        value => Err(damaged(
+            &path,
+            place(name),
+            "a whole number from 0",
+            value.to_string(),
+        )),
+    };
+    let (n_channels, n_points) = (count("nbchan")?, count("pnts")?);
+    let n_trials = match fields.field("trials") {
+        Some(_) => count("trials")?.max(1),
+        None => 1,
+    };
+    let rate = scalar("srate")?;
+    let n_samples = n_points.saturating_mul(n_trials);
+    let mut block = Block {
+        number: Number::F32,
+        endian: Endian::Little,
+        order: Order::Interleaved,
+        n_samples,
+        n_channels,
+    };
+    if !(1..MOST_CHANNELS).contains(&n_channels) || n_samples == 0 {
+        let found = format!("{n_channels} channels, {n_samples} samples");
+        let expected = format!("1 to {} channels and at least one sample", MOST_CHANNELS - 1);
+        return Err(damaged(&path, "EEG", expected, found));
+    }
+    let mut contents = Contents::plain(n_samples, n_channels, Some(rate));
+    if let Some(labels) = labels(fields.field("chanlocs"), n_channels) {
+        for (channel, label) in contents.channels.iter_mut().zip(labels) {
+            channel.name = label;
+        }
+    } else {
+        contents.warn("no channel labels in EEG.chanlocs: the channels are numbered");
+    }
+    if n_trials > 1 {
+        contents.warn(format!(
+            "{n_trials} epochs of {n_points} samples are joined end to end; time is not continuous between them"
+        ));
+    }
+    match fields.field("data") {
+        Some(Value::Numeric(numeric)) => {
+            let expected = n_channels.checked_mul(n_samples);
+            if numeric.array.n_values() != expected || numeric.array.shape.first() != Some(&n_channels) {
+                return Err(damaged(
+                    &path,
+                    "EEG.data",
+                    format!("{n_channels} channels × {n_points} samples × {n_trials} epochs"),
+                    format!("shape {:?}", numeric.array.shape),
+                ));
+            }
+            (block.number, block.endian) = (numeric.array.number, numeric.array.endian);
+            contents.detected("the numbers are in the .set file");
+            let chosen = Some((numeric.id, block));
+            Ok(Box::new(MatlabReader::new(workspace.store, chosen, contents)))
+        }
+        Some(Value::Text(name)) => {
+            let source = separate(&path, name, &mut contents)?;
+            let what = format!("{n_channels} channels × {n_samples} samples, as the .set file says");
+            source.require(0, block.size().unwrap_or(u64::MAX), &what)?;
+            let store = Box::new(FdtStore { source });
+            Ok(Box::new(MatlabReader::new(store, Some((0, block)), contents)))
+        }
+        _ => Err(damaged(
+            &path,
+            "EEG.data",
+            "numbers, or the name of a file that holds them",
+            "neither",
+        )),
+    }
+}
+
+/// The labels of all channels, if every one has one.
+fn labels(locations: Option<&Value>, n_channels: usize) -> Option<Vec<String>> {
+    let Some(Value::Struct(elements)) = locations else {
+        return None;
+    };
+    let label = |fields: &Vec<(String, Value)>| {
+        fields.iter().find_map(|(name, value)| match value {
+            Value::Text(label) if name == "labels" => Some(label.trim().to_string()),
+            _ => None,
+        })
+    };
+    let labels: Option<Vec<String>> = elements.iter().map(label).collect();
+    labels.filter(|labels| labels.len() == n_channels)
+}
+
+/// The file that holds the numbers. Data sets are renamed outside EEGLAB, so the name of the `.set` file counts as well.
+fn separate(path: &Path, name: &str, contents: &mut Contents) -> Result<Source> {
+    let own_name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let named = path.with_file_name(own_name);
+    let like_set = path.with_extension("fdt");
+    let chosen = match (own_name.is_empty() || !named.is_file()) && like_set.is_file() {
+        true => &like_set,
+        false => &named,
+    };
+    if own_name.is_empty() || !chosen.is_file() {
+        return Err(Error::content(
+            path,
+            "EEG.data",
+            format!("a file `{own_name}` beside it, which holds the numbers"),
+            "no such file",
+            "copy it to the same directory",
+        ));
+    }
+    if chosen == &like_set && like_set != named {
+        contents.warn(format!(
+            "`{own_name}` is not there: the .fdt file of the same name as the .set file is read"
+        ));
+    } else {
+        contents.detected(format!("the numbers are in `{own_name}`"));
+    }
+    Source::open(chosen)
+}
+
+/// A `.fdt` file: 32-bit numbers, all channels of a sample together.
+struct FdtStore {
+    source: Source,
+}
+
+impl Store for FdtStore {
+    fn fill(&mut self, _id: usize, block: &Block, table: &mut Table) -> Result<()> {
+        let path = self.source.path().to_owned();
+        let mut input = self.source.stream(0)?;
+        block
+            .fill(&mut input, table, |_, value| value)
+            .map_err(|error| failed(&path, error, "numbers"))
+    }
+}

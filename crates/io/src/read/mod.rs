@@ -1,0 +1,185 @@
+//! Recordings from files.
+//!
+//! In: a path and [`ReadOptions`]. Out: a [`Recording`](strtransformer::Recording), or an [`Error`](crate::Error) that
+//! names the place in the file; and notes of all that was detected. One format a file: each says what the file holds
+//! ([`table::Contents`]) and then decodes the wanted part of it straight into one matrix ([`table::Table`]). What is
+//! common to all formats (channels, rate, span of time, missing values) is decided in [`assemble`].
+//!
+//! Deliberately absent: filters, resampling, interpolation, and any guess that is not noted.
+
+mod array;
+mod assemble;
+mod edf;
+#[cfg(feature = "mat")]
+mod eeglab;
+#[cfg(feature = "hdf5")]
+mod hdf5;
+#[cfg(feature = "mat")]
+mod mat5;
+#[cfg(feature = "mat")]
+mod matlab;
+mod npy;
+#[cfg(feature = "npz")]
+mod npz;
+mod numbers;
+mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod selection;
+mod sniff;
+mod source;
+mod table;
+mod text;
+mod time;
+mod wav;
+mod wfdb;
+
+pub use options::{ChannelSummary, Note, NoteKind, Opened, ReadOptions, Summary, TimeColumn};
+pub use selection::ChannelSelection;
+pub use sniff::Format;
+pub use table::Variable;
+
+use crate::error::{Error, Result};
+use source::Source;
+use std::path::Path;
+use table::{Contents, Reader, Table};
+
+/// Reads a recording. The format is found by content; see [`Format`].
+///
+/// ```
+/// use strt_io::{ReadOptions, read_recording};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("two.csv");
+/// std::fs::write(&path, "time,Fz,Cz\n0.00,1.5,2\n0.01,NA,3\n0.02,2.5,4\n")?;
+///
+/// let opened = read_recording(&path, &ReadOptions::default())?;
+/// assert_eq!(opened.recording.channel_names(), ["Fz", "Cz"]);
+/// assert_eq!(opened.recording.sampling_rate(), Some(100.0));
+/// assert_eq!(opened.missing, [1, 0]);
+/// for note in &opened.notes {
+///     println!("{note}");
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Whatever is wrong with the file or with what is asked of it.
+pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Opened> {
+    let path = path.as_ref();
+    let (format, mut reader) = open(path, options)?;
+    let contents = reader.contents();
+    if contents.undecided {
+        return Err(undecided(path, contents));
+    }
+    let contents = assemble::with_unique_names(contents.clone());
+    let mut notes = contents.notes.clone();
+    let wanted = assemble::wanted(path, &contents, options, &mut notes)?;
+    let mut table = Table::new(path, wanted.rows.clone(), contents.channels.len(), &wanted.chosen)?;
+    reader.read(&mut table)?;
+
+    let chosen = || wanted.chosen.iter().map(|&channel| &contents.channels[channel]);
+    let names: Vec<String> = chosen().map(|channel| channel.name.clone()).collect();
+    let missing = assemble::missing(path, &names, table.values(), wanted.rows.start)?;
+    for (name, count) in names.iter().zip(&missing).filter(|(_, count)| **count > 0) {
+        notes.push(Note::detected(format!(
+            "channel `{name}`: {count} of {} values are missing",
+            wanted.rows.len()
+        )));
+    }
+    Ok(Opened {
+        units: chosen().map(|channel| channel.unit.clone()).collect(),
+        recording: assemble::recording(path, table, names, wanted.rate)?,
+        format,
+        missing,
+        notes,
+    })
+}
+
+/// Says what a file holds. The numbers are not read, except that the lines of a text are counted and the pages of a
+/// compressed file before its headers are unpacked.
+///
+/// ```
+/// use strt_io::{ReadOptions, inspect};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("two.csv");
+/// std::fs::write(&path, "time,Fz,Cz\n0.00,1.5,2\n0.01,2.5,3\n")?;
+/// let summary = inspect(&path, &ReadOptions::default())?;
+/// assert_eq!(summary.channels.len(), 2);
+/// assert_eq!(summary.channels[0].n_samples, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Whatever is wrong with the parts that are read.
+pub fn inspect(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Summary> {
+    let (format, reader) = open(path.as_ref(), options)?;
+    let contents = assemble::with_unique_names(reader.contents().clone());
+    let channels = contents.channels.into_iter().map(|channel| ChannelSummary {
+        name: channel.name,
+        unit: channel.unit,
+        sampling_rate: channel.rate,
+        n_samples: channel.n_samples,
+        left_out: channel.left_out,
+    });
+    Ok(Summary {
+        format,
+        channels: channels.collect(),
+        variables: contents.variables,
+        notes: contents.notes,
+    })
+}
+
+fn open(path: &Path, options: &ReadOptions) -> Result<(Format, Box<dyn Reader>)> {
+    let (format, path) = sniff::sniff(path)?;
+    let source = Source::open(&path)?;
+    let reader: Box<dyn Reader> = match format {
+        Format::Text => Box::new(text::TextReader::open(source, options)?),
+        Format::Npy => Box::new(npy::NpyReader::open(source, options)?),
+        Format::Edf | Format::Bdf => Box::new(edf::EdfReader::open(source, format)?),
+        Format::Wav => Box::new(wav::WavReader::open(source)?),
+        Format::Wfdb => Box::new(wfdb::WfdbReader::open(source)?),
+        #[cfg(feature = "npz")]
+        Format::Npz => Box::new(npz::NpzReader::open(source, options)?),
+        #[cfg(feature = "mat")]
+        Format::Mat5 => matlab::open(mat5::load(source)?, options)?,
+        #[cfg(feature = "hdf5")]
+        Format::Hdf5 => matlab::open(hdf5::load(source)?, options)?,
+        #[cfg(feature = "mat")]
+        Format::Eeglab => eeglab::open(source, options)?,
+        #[cfg(feature = "parquet")]
+        Format::Parquet => Box::new(parquet::ParquetReader::open(source, options)?),
+        #[allow(unreachable_patterns)] // reached when a feature is off
+        _ => {
+            let feature = match format {
+                Format::Npz => "npz",
+                Format::Hdf5 => "hdf5",
+                Format::Parquet => "parquet",
+                _ => "mat",
+            };
+            let format = format.name();
+            return Err(Error::NotBuilt {
+                path,
+                format,
+                feature,
+            });
+        }
+    };
+    Ok((format, reader))
+}
+
+fn undecided(path: &Path, contents: &Contents) -> Error {
+    let arrays: Vec<String> = contents
+        .variables
+        .iter()
+        .map(|variable| format!("`{}` {:?}", variable.name, variable.shape))
+        .collect();
+    Error::request(
+        path,
+        "variable",
+        "the name of one array",
+        format!("several arrays: {}", assemble::shortened(&arrays)),
+        "name the one that holds the recording",
+    )
+}

@@ -1,0 +1,205 @@
+//! NumPy's NPY files: a header in Python's notation and the numbers of one array.
+//!
+//! All real numbers of up to 64 bits, either byte order, C or Fortran order, versions 1 to 3 of the header. Refused:
+//! arrays of Python objects (they could run code), complex numbers, text, dates, records, long doubles.
+
+use super::ReadOptions;
+use super::array::{self, Array};
+use super::numbers::{Block, Endian, Number};
+use super::source::{Source, damaged, failed};
+use super::table::{Contents, Reader, Table};
+use crate::error::{Error, Result};
+use std::io::Read;
+use std::path::Path;
+
+/// Headers are some hundred bytes long, those of records with many fields some thousand.
+const LONGEST_HEADER: u32 = 1 << 20;
+
+/// An NPY file.
+pub(crate) struct NpyReader {
+    source: Source,
+    block: Block,
+    data_at: u64,
+    contents: Contents,
+}
+
+impl NpyReader {
+    pub fn open(mut source: Source, options: &ReadOptions) -> Result<Self> {
+        let path = source.path().to_owned();
+        let (array, data_at) = header(&path, "header", &mut source.stream(0)?)?;
+        let block = array.block(&path, "array", options.transpose)?;
+        let size = block.size().unwrap_or(u64::MAX);
+        source.require(data_at, size, "data of the array")?;
+        let mut contents = array::contents(&block, None, options.transpose);
+        let rest = source.length() - data_at - size;
+        if rest > 0 {
+            contents.warn(format!("{rest} bytes after the array are not read"));
+        }
+        Ok(Self {
+            source,
+            block,
+            data_at,
+            contents,
+        })
+    }
+}
+
+impl Reader for NpyReader {
+    fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    fn read(&mut self, table: &mut Table) -> Result<()> {
+        let path = self.source.path().to_owned();
+        let mut input = self.source.stream(self.data_at)?;
+        self.block
+            .fill(&mut input, table, |_, value| value)
+            .map_err(|error| failed(&path, error, "data of the array"))
+    }
+}
+
+/// Reads magic and header; gives the array and the number of bytes read.
+pub(super) fn header(path: &Path, place: &str, input: &mut dyn Read) -> Result<(Array, u64)> {
+    let mut read = |buffer: &mut [u8]| {
+        input
+            .read_exact(buffer)
+            .map_err(|error| failed(path, error, place))
+    };
+    let mut start = [0; 8];
+    read(&mut start)?;
+    if !start.starts_with(b"\x93NUMPY") {
+        return Err(damaged(path, place, "an NPY array", "other bytes"));
+    }
+    let (size, start_size) = match start[6] {
+        1 => {
+            let mut size = [0; 2];
+            read(&mut size)?;
+            (u32::from(u16::from_le_bytes(size)), 10)
+        }
+        2 | 3 => {
+            let mut size = [0; 4];
+            read(&mut size)?;
+            (u32::from_le_bytes(size), 12)
+        }
+        version => {
+            return Err(damaged(
+                path,
+                place,
+                "NPY version 1, 2 or 3",
+                format!("version {version}"),
+            ));
+        }
+    };
+    if size > LONGEST_HEADER {
+        let expected = format!("a header of at most {LONGEST_HEADER} bytes");
+        return Err(damaged(path, place, expected, format!("{size} bytes")));
+    }
+    let mut text = vec![0; size as usize];
+    read(&mut text)?;
+    let text = String::from_utf8_lossy(&text);
+    let array = parse(path, place, &text)?;
+    Ok((array, start_size + u64::from(size)))
+}
+
+/// `{'descr': '<f8', 'fortran_order': False, 'shape': (100, 3), }`
+fn parse(path: &Path, place: &str, text: &str) -> Result<Array> {
+    let entry = |key: &str| {
+        [format!("'{key}'"), format!("\"{key}\"")]
+            .iter()
+            .find_map(|quoted| text.split_once(quoted.as_str()))
+            .and_then(|(_, rest)| rest.trim_start().strip_prefix(':'))
+            .map(str::trim_start)
+            .ok_or_else(|| damaged(path, place, format!("an entry `{key}`"), "none"))
+    };
+    let (number, endian) = data_type(path, place, entry("descr")?)?;
+    let order = entry("fortran_order")?;
+    let column_major = match (order.starts_with("True"), order.starts_with("False")) {
+        (true, _) => true,
+        (_, true) => false,
+        _ => {
+            return Err(damaged(
+                path,
+                place,
+                "`fortran_order` True or False",
+                shown(order),
+            ));
+        }
+    };
+    let shape = entry("shape")?;
+    let dimensions = shape
+        .strip_prefix('(')
+        .and_then(|shape| shape.split_once(')'))
+        .and_then(|(shape, _)| {
+            shape
+                .split(',')
+                .map(str::trim)
+                .filter(|dimension| !dimension.is_empty())
+                .map(|dimension| dimension.trim_end_matches('L').parse::<usize>().ok())
+                .collect::<Option<Vec<usize>>>()
+        })
+        .ok_or_else(|| damaged(path, place, "`shape` as a tuple of numbers", shown(shape)))?;
+    Ok(Array {
+        number,
+        endian,
+        shape: dimensions,
+        column_major,
+    })
+}
+
+fn shown(text: &str) -> String {
+    format!("`{}`", text.chars().take(30).collect::<String>())
+}
+
+fn data_type(path: &Path, place: &str, descr: &str) -> Result<(Number, Endian)> {
+    let refused = |found: String, remedy: &'static str| {
+        Err(Error::content(
+            path,
+            place,
+            "an array of real numbers",
+            found,
+            remedy,
+        ))
+    };
+    let quoted = descr
+        .strip_prefix(['\'', '"'])
+        .and_then(|descr| descr.split_once(['\'', '"']));
+    let Some((descr, _)) = quoted else {
+        return refused(
+            "records (a structured data type)".into(),
+            "save the fields as columns of one array",
+        );
+    };
+    let (endian, code) = match descr.as_bytes().first() {
+        Some(b'<' | b'|') => (Endian::Little, &descr[1..]),
+        Some(b'>') => (Endian::Big, &descr[1..]),
+        Some(b'=') => (Endian::Little, &descr[1..]),
+        _ => (Endian::Little, descr),
+    };
+    let number = match code {
+        "b1" | "u1" | "?" => Number::U8,
+        "i1" => Number::I8,
+        "i2" => Number::I16,
+        "u2" => Number::U16,
+        "i4" => Number::I32,
+        "u4" => Number::U32,
+        "i8" => Number::I64,
+        "u8" => Number::U64,
+        "f2" => Number::F16,
+        "f4" => Number::F32,
+        "f8" => Number::F64,
+        _ if code.starts_with('O') => {
+            return refused(
+                "Python objects".into(),
+                "save it with dtype float64: objects could run code and are never loaded",
+            );
+        }
+        _ if code.starts_with('c') => {
+            return refused(
+                format!("complex numbers (`{descr}`)"),
+                "save its real part or its modulus",
+            );
+        }
+        _ => return refused(format!("type {}", shown(descr)), "save it with dtype float64"),
+    };
+    Ok((number, endian))
+}

@@ -1,0 +1,180 @@
+//! NumPy's NPZ files: ZIP archives of NPY arrays.
+//!
+//! The array to read is the only one that can be a recording, or the one that is named; a single number called `fs` or the
+//! like gives the rate. Stored and deflated members; nothing else is unpacked.
+
+use super::array::{self, Array, can_hold, choose, is_rate_name};
+use super::numbers::Block;
+use super::source::{Source, cut_short, damaged, failed};
+use super::table::{Contents, Reader, Table, Variable};
+use super::{ReadOptions, npy};
+use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+type Archive = ZipArchive<BufReader<File>>;
+
+/// An NPZ file with its array chosen.
+pub(crate) struct NpzReader {
+    path: PathBuf,
+    archive: Archive,
+    /// Member of the archive, and what it holds.
+    member: usize,
+    block: Option<Block>,
+    contents: Contents,
+}
+
+/// An NPY array of the archive.
+struct Member {
+    index: usize,
+    name: String,
+    /// Bytes in the archive.
+    packed: u64,
+    /// Its header, or why that cannot be read.
+    array: Result<Array>,
+    /// The number, where the name says that it is a rate.
+    rate: Option<f64>,
+}
+
+impl NpzReader {
+    pub fn open(source: Source, options: &ReadOptions) -> Result<Self> {
+        let path = source.path().to_owned();
+        let file = File::open(&path).map_err(Error::reading(&path))?;
+        let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| {
+            let expected = "a ZIP archive with its directory at the end";
+            cut_short(&path, "archive", expected.into(), error.to_string())
+        })?;
+        let mut members = members(&path, &mut archive, source.length())?;
+        let variables: Vec<Variable> = members
+            .iter()
+            .map(|member| Variable {
+                name: member.name.clone(),
+                shape: member
+                    .array
+                    .as_ref()
+                    .map_or(Vec::new(), |array| array.shape.clone()),
+            })
+            .collect();
+        let is_candidate = |i: usize| members[i].array.as_ref().is_ok_and(Array::is_candidate);
+        let Some(chosen) = choose(&path, options, &variables, is_candidate)? else {
+            let contents = Contents {
+                variables,
+                undecided: true,
+                ..Contents::default()
+            };
+            return Ok(Self {
+                path,
+                archive,
+                member: 0,
+                block: None,
+                contents,
+            });
+        };
+        let rate = members
+            .iter()
+            .find_map(|member| Some((member.name.clone(), member.rate?)));
+        let member = members.swap_remove(chosen);
+        let place = format!("array `{}`", member.name);
+        let block = member.array?.block(&path, &place, options.transpose)?;
+        if !block.size().is_some_and(|size| can_hold(member.packed, size)) {
+            let expected = format!("data for shape {:?}", variables[chosen].shape);
+            return Err(damaged(
+                &path,
+                place,
+                expected,
+                format!("{} packed bytes", member.packed),
+            ));
+        }
+        let mut contents = array::contents(&block, rate.as_ref().map(|(_, rate)| *rate), options.transpose);
+        contents.detected(format!("{place} is read"));
+        if let Some((name, rate)) = rate {
+            contents.detected(format!("rate {rate} Hz is taken from `{name}`"));
+        }
+        contents.variables = variables;
+        Ok(Self {
+            path,
+            archive,
+            member: member.index,
+            block: Some(block),
+            contents,
+        })
+    }
+}
+
+/// The arrays of an archive in a file of `length` bytes; only their headers are unpacked.
+fn members(path: &Path, archive: &mut Archive, length: u64) -> Result<Vec<Member>> {
+    let mut members = Vec::new();
+    for index in 0..archive.len() {
+        let unzipping = |error| unzipping(path, error, &format!("member {}", index + 1));
+        let mut entry = archive.by_index(index).map_err(unzipping)?;
+        let full = entry.name().map_err(unzipping)?.into_owned();
+        let Some(name) = full.strip_suffix(".npy") else {
+            continue;
+        };
+        let place = format!("array `{name}`");
+        let packed = entry.compressed_size();
+        if packed > length {
+            let expected = format!("at most {length} packed bytes, the length of the file");
+            return Err(damaged(path, place, expected, packed.to_string()));
+        }
+        let array = npy::header(path, &place, &mut entry).map(|(array, _)| array);
+        let mut rate = None;
+        if let Ok(array) = &array
+            && array.n_values() == Some(1)
+            && is_rate_name(name)
+        {
+            let mut bytes = vec![0; array.number.size()];
+            entry
+                .read_exact(&mut bytes)
+                .map_err(|error| failed(path, error, &place))?;
+            let value = array.number.decoder(array.endian)(&bytes);
+            rate = Some(value).filter(|rate| rate.is_finite() && *rate > 0.0);
+        }
+        members.push(Member {
+            index,
+            name: name.to_string(),
+            packed,
+            array,
+            rate,
+        });
+    }
+    match members.is_empty() {
+        false => Ok(members),
+        true => Err(Error::kind(
+            path,
+            "an NPZ archive",
+            "a ZIP archive without any .npy member",
+            "unpack it first, or use the file that was meant",
+        )),
+    }
+}
+
+fn unzipping(path: &Path, error: ZipError, place: &str) -> Error {
+    match error {
+        ZipError::Io(error) => failed(path, error, place),
+        other => damaged(path, place, "a member that can be unpacked", other.to_string()),
+    }
+}
+
+impl Reader for NpzReader {
+    fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    fn read(&mut self, table: &mut Table) -> Result<()> {
+        let Some(block) = self.block else { return Ok(()) };
+        let failed = |error| failed(&self.path, error, "data of the array");
+        let mut entry = self
+            .archive
+            .by_index(self.member)
+            .map_err(|error| unzipping(&self.path, error, "data of the array"))?;
+        npy::header(&self.path, "header", &mut entry)?;
+        block.fill(&mut entry, table, |_, value| value).map_err(failed)?;
+        // To the end, where the checksum is compared.
+        io::copy(&mut entry, &mut io::sink()).map_err(failed)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! How a text is written: delimiter, decimal comma, header, comments. Decided from its first lines and never changed
+//! afterwards; what does not fit later is an error with its line.
+
+use super::cells::{Cell, Delimiter, cells, judge, name};
+
+/// How a text is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dialect {
+    pub delimiter: Delimiter,
+    pub decimal_comma: bool,
+}
+
+/// What can stand between cells, and whether numbers may have a decimal comma; the first of equals is taken.
+const DIALECTS: [(Delimiter, bool); 9] = [
+    (Delimiter::Byte(b'\t'), false),
+    (Delimiter::Byte(b';'), false),
+    (Delimiter::Byte(b','), false),
+    (Delimiter::Byte(b'|'), false),
+    (Delimiter::Space, false),
+    (Delimiter::None, false),
+    (Delimiter::Byte(b'\t'), true),
+    (Delimiter::Byte(b';'), true),
+    (Delimiter::Space, true),
+];
+
+/// Whether a line is for people only.
+pub(super) fn is_comment(line: &[u8]) -> bool {
+    matches!(line.trim_ascii_start().first(), Some(b'#' | b'%'))
+}
+
+/// The way of writing under which most lines have the same number of cells and most cells are numbers.
+pub(super) fn dialect(lines: &[Vec<u8>], asked: Option<char>) -> Dialect {
+    let asked = asked.map(|delimiter| match delimiter {
+        ' ' => Delimiter::Space,
+        other => Delimiter::Byte(u8::try_from(other).unwrap_or(b',')),
+    });
+    let mut best = (0.0, asked.unwrap_or(Delimiter::None), false);
+    let own = asked.map(|delimiter| [(delimiter, false), (delimiter, true)]);
+    for &(delimiter, decimal_comma) in own.as_ref().map_or(&DIALECTS[..], |own| &own[..]) {
+        let score = score(lines, delimiter, decimal_comma, asked.is_some());
+        if score > best.0 {
+            best = (score, delimiter, decimal_comma);
+        }
+    }
+    Dialect {
+        delimiter: best.1,
+        decimal_comma: best.2,
+    }
+}
+
+fn score(lines: &[Vec<u8>], delimiter: Delimiter, decimal_comma: bool, asked: bool) -> f64 {
+    let mut counts: Vec<usize> = lines.iter().map(|line| cells(line, delimiter).count()).collect();
+    counts.sort_unstable();
+    let longest = counts.chunk_by(|a, b| a == b).max_by_key(|run| run.len());
+    let Some(run) = longest else { return 0.0 };
+    if run[0] < 2 && delimiter != Delimiter::None && !asked {
+        return 0.0;
+    }
+    // The first line may hold names.
+    let numbers = if lines.len() > 1 { &lines[1..] } else { lines };
+    let (mut good, mut all) = (0, 0);
+    for cell in numbers.iter().flat_map(|line| cells(line, delimiter)) {
+        good += usize::from(judge(cell, decimal_comma) != Cell::Text);
+        all += 1;
+    }
+    run.len() as f64 / lines.len() as f64 * good as f64 / all.max(1) as f64
+}
+
+/// Whether a first line holds names: nothing in it is a number, or it starts with a word, or (as pandas writes it) with
+/// an empty cell before numbers that count the columns.
+pub(super) fn is_header(line: &[u8], dialect: Dialect) -> bool {
+    let judged: Vec<Cell> = cells(line, dialect.delimiter)
+        .map(|cell| judge(cell, dialect.decimal_comma))
+        .collect();
+    let number = |cell: &Cell| matches!(cell, Cell::Number(_) | Cell::Infinite | Cell::Instant(_));
+    let counts = || {
+        let mut rest = judged[1..].iter().enumerate();
+        judged.len() > 1
+            && (rest.all(|(i, cell)| *cell == Cell::Number(i as f64))
+                || judged[1..]
+                    .iter()
+                    .enumerate()
+                    .all(|(i, cell)| *cell == Cell::Number(i as f64 + 1.0)))
+    };
+    match judged.first() {
+        Some(Cell::Text) => true,
+        Some(Cell::Missing) => counts() || (!judged.iter().any(number) && judged.contains(&Cell::Text)),
+        _ => false,
+    }
+}
+
+/// What comments before the table say: `Sampling Rate (Hz):= 1000.00`, `Labels:= ECG`, or a line of names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Preamble {
+    pub rate: Option<f64>,
+    pub names: Option<Vec<String>>,
+}
+
+pub(super) fn preamble(comments: &[Vec<u8>], dialect: Dialect, n_columns: usize) -> Preamble {
+    let mut found = Preamble::default();
+    for comment in comments {
+        let text = name(comment);
+        let text = text
+            .trim_start_matches(|letter: char| "#% \t".contains(letter))
+            .trim();
+        let Some((key, value)) = text.split_once(['=', ':']) else {
+            continue;
+        };
+        let (key, value) = (
+            key.trim().to_lowercase(),
+            value.trim_start_matches([':', '=', ' ', '\t']),
+        );
+        let is_rate = [
+            "sampling rate",
+            "sampling frequency",
+            "sampling_rate",
+            "sample rate",
+            "fs",
+            "srate",
+            "sfreq",
+        ]
+        .iter()
+        .any(|known| key == *known || key.strip_prefix(known).is_some_and(|unit| unit.trim() == "(hz)"));
+        if is_rate {
+            let number = value.split_whitespace().next().unwrap_or_default();
+            found.rate = number
+                .parse()
+                .ok()
+                .filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
+        } else if ["labels", "channels", "columns"].contains(&key.as_str()) {
+            let names: Vec<String> = value
+                .split([',', ';', '\t'])
+                .map(|label| label.trim().to_string())
+                .collect();
+            found.names = (names.len() == n_columns).then_some(names);
+        }
+    }
+    if let (None, Some(last)) = (&found.names, comments.last()) {
+        let line = last.trim_ascii_start();
+        let line = &line[1..];
+        let cells: Vec<&[u8]> = cells(line, dialect.delimiter).collect();
+        let all_text = cells
+            .iter()
+            .all(|cell| judge(cell, dialect.decimal_comma) == Cell::Text);
+        if cells.len() == n_columns && all_text && (n_columns > 1 || !line.contains(&b':')) {
+            found.names = Some(cells.into_iter().map(name).collect());
+        }
+    }
+    found
+}

@@ -1,0 +1,117 @@
+//! Signals → files that other programs read: NPY, CSV, MATLAB, Parquet, WAV.
+//!
+//! In: a matrix of T samples × K signals with names and a rate. Out: a file, whole or not at all. The format is that of the
+//! ending of the name. Values are written as they are: nothing is scaled or clipped, and missing ones are NaN.
+
+mod csv;
+mod mat;
+mod npy;
+mod parquet;
+mod thrift;
+mod wav;
+
+use crate::atomic;
+use crate::error::{Error, Result};
+use faer::MatRef;
+use std::path::Path;
+
+/// What is written: sources, channels, or anything else with one column a signal.
+#[derive(Clone, Copy, Debug)]
+pub struct Signals<'a> {
+    /// T × K.
+    pub values: MatRef<'a, f64>,
+    /// One name a column.
+    pub names: &'a [String],
+    /// Samples per second, where known.
+    pub rate: Option<f64>,
+}
+
+/// The endings that [`write_signals`] knows, with what they stand for.
+pub const OUTPUT_FORMATS: [(&str, &str); 5] = [
+    ("npy", "NumPy, 32-bit, T×K"),
+    ("csv", "text: time and one column a signal"),
+    ("mat", "MATLAB 5: `signals` (T×K, double), `names`, `fs`"),
+    ("parquet", "Parquet: `time` and one column a signal"),
+    ("wav", "sound, 32-bit floating point"),
+];
+
+/// Writes signals in the format of the ending of `path`; see [`OUTPUT_FORMATS`].
+///
+/// ```
+/// use faer::mat;
+/// use strt_io::{ReadOptions, Signals, read_recording, write_signals};
+///
+/// let values = mat![[1.0, 2.0], [3.0, 4.0], [5.0, 6.5]];
+/// let names = ["s1".to_string(), "s2".to_string()];
+/// let signals = Signals { values: values.as_ref(), names: &names, rate: Some(100.0) };
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("sources.csv");
+/// write_signals(&path, &signals)?;
+///
+/// let opened = read_recording(&path, &ReadOptions::default())?;
+/// assert_eq!(opened.recording.observations(), values);
+/// assert_eq!(opened.recording.sampling_rate(), Some(100.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Kind`] when the ending is none of these, [`Error::Request`] when the format cannot hold the signals (sound
+/// without a whole rate, more than 4 GB in a MATLAB or WAV file), [`Error::Io`] or [`Error::NotAFile`] when the file cannot
+/// be written. An old file is then left as it was.
+///
+/// # Panics
+/// When there is not one name a column.
+pub fn write_signals(path: impl AsRef<Path>, signals: &Signals<'_>) -> Result<()> {
+    assert_eq!(signals.names.len(), signals.values.ncols(), "one name a column");
+    let path = path.as_ref();
+    let ending = path
+        .extension()
+        .map(|ending| ending.to_string_lossy().to_lowercase())
+        .unwrap_or_default();
+    match ending.as_str() {
+        "npy" => atomic::write(path, |file| npy::write(file, signals)),
+        "csv" => atomic::write(path, |file| csv::write(file, signals)),
+        "mat" => {
+            mat::check(path, signals)?;
+            atomic::write(path, |file| mat::write(file, signals))
+        }
+        "parquet" => atomic::write(path, |file| parquet::write(file, signals)),
+        "wav" => {
+            let rate = wav::check(path, signals)?;
+            atomic::write(path, |file| wav::write(file, signals, rate))
+        }
+        _ => {
+            let known: Vec<String> = OUTPUT_FORMATS
+                .iter()
+                .map(|(ending, _)| format!(".{ending}"))
+                .collect();
+            let found = match ending.is_empty() {
+                true => "a name without an ending".to_string(),
+                false => format!(".{ending}"),
+            };
+            Err(Error::kind(
+                path,
+                format!("a name that ends in {}", known.join(", ")),
+                found,
+                "choose one of them",
+            ))
+        }
+    }
+}
+
+/// Files whose sizes are numbers of 32 bits.
+fn check_size(path: &Path, signals: &Signals<'_>, value_size: u64, format: &str) -> Result<()> {
+    let n_values = signals.values.nrows() as u64 * signals.values.ncols() as u64;
+    // Room for the rest of the file.
+    let most = u64::from(u32::MAX) - (1 << 20);
+    match n_values.saturating_mul(value_size) <= most {
+        true => Ok(()),
+        false => Err(Error::request(
+            path,
+            "output",
+            format!("at most 4 GB in a {format} file"),
+            format!("{n_values} values of {value_size} bytes"),
+            "write NPY or Parquet",
+        )),
+    }
+}
