@@ -1,0 +1,34 @@
+//! Why a report could not be made.
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The pieces of a report do not belong to one run.
+    #[error("{what}: expected {expected}, found {found}; the pieces of a report must come from one run")]
+    Mismatch {
+        /// Which piece.
+        what: &'static str,
+        /// What the rest of the report says.
+        expected: String,
+        /// What came.
+        found: String,
+    },
+    /// The library refused a computation.
+    #[error(transparent)]
+    Library(strtransformer::Error),
+    /// The page could not be put together.
+    #[error("the page could not be written: {0}")]
+    Page(String),
+    /// A static figure could not be drawn.
+    #[error("figure {figure} could not be drawn: {reason}")]
+    Figure {
+        /// Its name.
+        figure: &'static str,
+        /// What the drawing library says.
+        reason: String,
+    },
+}
+
+/// Short for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;

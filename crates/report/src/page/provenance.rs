@@ -1,0 +1,138 @@
+//! Where the result comes from: number of sources, configuration, command and versions.
+
+use super::chart::{AxisStyle, Places, Series, lines};
+use super::view::{Part, Section, Table};
+use crate::number::{grouped, significant};
+use crate::{Report, palette};
+
+/// Eigenvalues that are drawn; the rest is noise by any method.
+const MOST_EIGENVALUES: usize = 256;
+
+/// Why there are as many sources as there are; `None` when the number was given.
+pub fn source_count(report: &Report<'_>) -> Option<Section> {
+    let estimate = report.run.source_count.as_ref()?;
+    let shown = &estimate.eigenvalues[..estimate.eigenvalues.len().min(MOST_EIGENVALUES)];
+    let mut parts = vec![Part::Text(format!(
+        "{}: {} sources. {}",
+        estimate.method,
+        grouped(estimate.n_sources),
+        estimate.reasoning
+    ))];
+    if !shown.is_empty() {
+        let series = |name: &str, color: String, range: std::ops::Range<usize>| Series {
+            name: name.into(),
+            x: Places::Even {
+                first: (range.start + 1) as f64,
+                step: 1.0,
+            },
+            y: shown[range].to_vec(),
+            color,
+            width: 2.0,
+        };
+        let kept = estimate.n_sources.min(shown.len());
+        // The second line starts where the first ends, so that the curve has no hole.
+        let rest = kept.saturating_sub(1)..shown.len();
+        parts.push(Part::Charts(vec![lines(
+            "Eigenvalues of the channels' covariance",
+            "Line chart of the eigenvalues in descending order, on a logarithmic axis.",
+            vec![
+                series("left out", palette::NEUTRAL.into(), rest),
+                series("kept", palette::source(0, 1), 0..kept),
+            ],
+            AxisStyle::linear("component"),
+            AxisStyle::log("eigenvalue"),
+        )]));
+        parts.push(Part::Caption(
+            "The coloured part of the curve was kept. A number is well founded when the curve has a step or an elbow behind \
+             it."
+            .into(),
+        ));
+        let rows = shown
+            .iter()
+            .enumerate()
+            .map(|(i, &value)| vec![(i + 1).to_string(), significant(value, 4)]);
+        parts.push(Part::Table(Table {
+            title: "The eigenvalues as numbers".into(),
+            header: vec!["component".into(), "eigenvalue".into()],
+            rows: rows.collect(),
+            folded: true,
+        }));
+    }
+    Some(Section {
+        id: "count",
+        title: "Number of sources",
+        parts,
+    })
+}
+
+/// The configuration of the run.
+pub fn configuration(report: &Report<'_>) -> Section {
+    let parts = match report.run.config_toml.as_str() {
+        "" => vec![Part::Text("The configuration was not recorded.".into())],
+        toml => vec![
+            Part::Text("Every value of the run, defaults included.".into()),
+            Part::Code(toml.into()),
+        ],
+    };
+    Section {
+        id: "configuration",
+        title: "Configuration",
+        parts,
+    }
+}
+
+/// How to get the same result again.
+pub fn reproduction(report: &Report<'_>) -> Section {
+    let run = &report.run;
+    let mut parts = Vec::new();
+    match run.command.as_str() {
+        "" => parts.push(Part::Text("The command was not recorded.".into())),
+        command => {
+            parts.push(Part::Text(
+                "The same command on the same file gives the same sources, at any number of threads.".into(),
+            ));
+            parts.push(Part::Code(command.into()));
+        }
+    }
+    let mut facts = vec![format!(
+        "Seed of the run that was kept: {}",
+        report.separation.seed()
+    )];
+    facts.extend((!run.input.is_empty()).then(|| format!("Input: {}", run.input)));
+    facts.extend(run.input_notes.iter().cloned());
+    facts.extend(run.versions.iter().cloned());
+    parts.push(Part::List(facts));
+    if report.separation.restarts().len() > 1 {
+        parts.push(Part::Table(restarts(report)));
+    }
+    Section {
+        id: "reproduce",
+        title: "How to reproduce this run",
+        parts,
+    }
+}
+
+fn restarts(report: &Report<'_>) -> Table {
+    let rows = report.separation.restarts().iter().map(|restart| {
+        let kept = if restart.restart == report.separation.restart() {
+            "kept"
+        } else {
+            ""
+        };
+        vec![
+            (restart.restart + 1).to_string(),
+            restart.seed.to_string(),
+            significant(restart.objective, 6),
+            if restart.converged { "yes" } else { "no" }.into(),
+            kept.into(),
+        ]
+    });
+    Table {
+        title: "Restarts; the one with the lowest objective is kept".into(),
+        header: ["restart", "seed", "objective", "converged", ""]
+            .map(String::from)
+            .into(),
+        rows: rows.collect(),
+        folded: false,
+    }
+}

@@ -1,0 +1,228 @@
+//! The summary: what a reader without time for charts should know, in plain sentences.
+
+use super::view::{Part, Section, Status};
+use crate::Report;
+use crate::analysis::mixture::Mixture;
+use crate::number::{counted, grouped, percent, significant, trimmed};
+use strtransformer::config::AssignmentRule;
+use strtransformer::train::StopReason;
+
+/// Heading of the page.
+pub fn title(report: &Report<'_>) -> String {
+    let sources = counted(report.n_sources(), "source");
+    match report.run.input.as_str() {
+        "" => format!("{sources} of a recording"),
+        input => format!("{sources} of {input}"),
+    }
+}
+
+/// How the run ended, in a few words.
+pub fn status(report: &Report<'_>) -> Status {
+    let (class, text) = match (report.separation.stop_reason(), report.separation.converged()) {
+        (StopReason::Diverged, _) => ("bad", "Failed: the objective is not finite"),
+        (_, true) => ("good", "Converged"),
+        (StopReason::Interrupted, false) => ("bad", "Interrupted before it converged"),
+        (_, false) => ("bad", "Not converged yet"),
+    };
+    Status {
+        class,
+        text: text.into(),
+    }
+}
+
+/// The last line of the page.
+pub fn footer(report: &Report<'_>) -> String {
+    let versions = match report.run.versions.is_empty() {
+        true => "StrTransformer".into(),
+        false => report.run.versions.join(" · "),
+    };
+    format!("Made by {versions}. This file loads nothing from the network.")
+}
+
+/// The section.
+pub fn section(report: &Report<'_>, mixture: &Mixture) -> Section {
+    let mut parts = vec![
+        Part::Text(input(report)),
+        Part::Text(order(report)),
+        Part::Text(convergence(report)),
+        Part::Text(explained(report, mixture)),
+    ];
+    parts.extend(scores(report).map(Part::Text));
+    if !report.run.warnings.is_empty() {
+        parts.push(Part::Warnings(report.run.warnings.clone()));
+    }
+    parts.push(Part::Numbers(numbers(report, mixture)));
+    Section {
+        id: "summary",
+        title: "Summary",
+        parts,
+    }
+}
+
+fn input(report: &Report<'_>) -> String {
+    let recording = report.recording;
+    let name = match report.run.input.as_str() {
+        "" => "The recording",
+        input => input,
+    };
+    let mut text = format!(
+        "{name} holds {} of {}",
+        counted(recording.n_samples(), "sample"),
+        counted(recording.n_channels(), "channel")
+    );
+    if let Some(rate) = recording.sampling_rate() {
+        let seconds = recording.n_samples() as f64 / rate;
+        text += &format!(
+            ", taken {} times a second, which makes {}",
+            trimmed(rate, 4),
+            duration(seconds)
+        );
+    }
+    text += ".";
+    match recording.n_missing() {
+        0 => {}
+        n => {
+            let share = percent(n as f64 / recording.n_samples() as f64);
+            text += &format!(
+                " In {} ({share}) a channel is missing; they were left out, and the sources have gaps there.",
+                counted(n, "sample")
+            );
+        }
+    }
+    text
+}
+
+fn order(report: &Report<'_>) -> String {
+    let patches = &report.separation.controller().expected_patch;
+    let size = |patch: f64| match report.recording.sampling_rate() {
+        Some(rate) => format!("{} samples ({})", significant(patch, 2), duration(patch / rate)),
+        None => format!("{} samples", significant(patch, 2)),
+    };
+    match patches.as_slice() {
+        [only] => format!(
+            "One source was separated. It was judged by how well pieces of about {} can be predicted from the rest.",
+            size(*only)
+        ),
+        [first, .., last] => {
+            let n_sources = patches.len();
+            // Only this rule sorts the sources themselves; the others order the branches alone.
+            let order = match report.separation.config().assignment.rule {
+                AssignmentRule::CorrelationTime => {
+                    "They are ordered by their time scale, from short (source 1) to long"
+                }
+                _ => "Their branches are ordered by time scale, from short (source 1) to long",
+            };
+            format!(
+                "{} sources were separated. {order} (source {n_sources}). They were judged by how well pieces of about {} \
+                 (source 1) to {} (source {n_sources}) can be predicted from the rest.",
+                grouped(n_sources),
+                size(*first),
+                size(*last)
+            )
+        }
+        [] => String::new(),
+    }
+}
+
+fn convergence(report: &Report<'_>) -> String {
+    let separation = report.separation;
+    let steps = counted(separation.steps(), "step");
+    let mut text = match (separation.stop_reason(), separation.converged()) {
+        (StopReason::Diverged, _) => format!(
+            "The run failed after {steps}: its objective was no longer finite, and the result should not be used. Run it \
+             again with smaller learning rates, and look for extreme values in the recording."
+        ),
+        (StopReason::Plateau, _) => {
+            format!("The run converged: it stopped after {steps} because its objective no longer improved.")
+        }
+        (_, true) => format!("The run converged: after {steps} its objective had stopped improving."),
+        (StopReason::Interrupted, false) => format!(
+            "The run was interrupted after {steps}, while its objective was still improving. Continue it from its \
+             checkpoint, or treat the result as provisional."
+        ),
+        (StopReason::StepLimit, false) => format!(
+            "The run did not converge: its objective was still improving when all {steps} were taken. The sources may \
+             already be good, but run it again with more steps, say {}, and see whether they stay the same.",
+            grouped(2 * separation.steps())
+        ),
+    };
+    if separation.restarts().len() > 1 {
+        text += &format!(
+            " It is the best of {} restarts by its own objective (restart {}, seed {}).",
+            separation.restarts().len(),
+            separation.restart() + 1,
+            separation.seed()
+        );
+    }
+    text
+}
+
+fn explained(report: &Report<'_>, mixture: &Mixture) -> String {
+    let explained = mixture.explained();
+    if !explained.is_finite() {
+        return "How much of the recording the sources explain cannot be said: the reconstruction is not finite.".into();
+    }
+    let worst = (0..mixture.residual.len())
+        .filter(|&c| !mixture.residual[c].is_nan())
+        .max_by(|&a, &b| mixture.residual[a].total_cmp(&mixture.residual[b]));
+    let mut text = format!(
+        "Mixed together again, the sources reproduce {} of the variance of the channels.",
+        percent(explained)
+    );
+    if let Some(c) = worst.filter(|_| mixture.residual.len() > 1) {
+        text += &format!(
+            " The channel that is explained least is {}, of which {} is left over.",
+            report.recording.channel_names()[c],
+            percent(mixture.residual[c])
+        );
+    }
+    text
+}
+
+fn scores(report: &Report<'_>) -> Option<String> {
+    let (reference, matching) = report.reference?;
+    let verdict = match matching.mac() {
+        mac if mac >= 0.99 => "they are practically the same",
+        mac if mac >= 0.95 => "they agree well",
+        mac if mac >= 0.8 => "they agree in the main, with visible differences",
+        _ => "they differ",
+    };
+    Some(format!(
+        "Compared with the {} given as reference, which the run did not see, the mean absolute correlation is {} (1 is \
+         perfect; the weakest pair has {}): {verdict}.",
+        counted(reference.n_sources(), "source"),
+        significant(matching.mac(), 4),
+        significant(matching.worst(), 4)
+    ))
+}
+
+fn numbers(report: &Report<'_>, mixture: &Mixture) -> Vec<(&'static str, String)> {
+    let mut numbers = vec![
+        ("Samples", grouped(report.recording.n_samples())),
+        ("Channels", grouped(report.recording.n_channels())),
+        ("Sources", grouped(report.n_sources())),
+        ("Variance explained", percent(mixture.explained())),
+    ];
+    if let Some((_, matching)) = report.reference {
+        numbers.push(("Mean |correlation|", significant(matching.mac(), 4)));
+    }
+    numbers.push(("Steps", grouped(report.separation.steps())));
+    if let Some(seconds) = report.run.wall_seconds {
+        numbers.push(("Time taken", duration(seconds)));
+    }
+    if let Some(rate) = report.run.steps_per_second {
+        numbers.push(("Steps per second", significant(rate, 3)));
+    }
+    numbers
+}
+
+/// A length of time in the unit in which it is easiest to read.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{} µs", trimmed(s * 1e6, 3)),
+        s if s < 1.0 => format!("{} ms", trimmed(s * 1e3, 3)),
+        s if s < 120.0 => format!("{} s", trimmed(s, 3)),
+        s if s < 7200.0 => format!("{} min", trimmed(s / 60.0, 3)),
+        s => format!("{} h", trimmed(s / 3600.0, 3)),
+    }
+}

@@ -1,0 +1,123 @@
+//! What a page is made of. Plain data between the sections, which fill it in, and the template, which writes it.
+//!
+//! All text is escaped by the template; only chart specifications, the style sheet and the scripts, which come from this
+//! crate, are written as they are.
+
+use super::chart::Chart;
+use crate::{Error, Result};
+use askama::Template;
+use plotly::Plot;
+
+/// The whole page.
+#[derive(Template)]
+#[template(path = "page.html")]
+pub struct Page {
+    /// Heading and window title.
+    pub title: String,
+    /// How the run ended, in a few words.
+    pub status: Status,
+    /// In order.
+    pub sections: Vec<Section>,
+    /// The last line.
+    pub footer: String,
+    style: &'static str,
+    glue: &'static str,
+    library: String,
+}
+
+/// How the run ended.
+pub struct Status {
+    /// `good` or `bad`.
+    pub class: &'static str,
+    /// In words.
+    pub text: String,
+}
+
+/// One section.
+pub struct Section {
+    /// Anchor.
+    pub id: &'static str,
+    /// Heading.
+    pub title: &'static str,
+    /// In order.
+    pub parts: Vec<Part>,
+}
+
+/// A piece of a section.
+pub enum Part {
+    /// A paragraph.
+    Text(String),
+    /// Paragraphs that must not be overlooked.
+    Warnings(Vec<String>),
+    /// Name and value of the few numbers that matter most.
+    Numbers(Vec<(&'static str, String)>),
+    /// Names and colours.
+    Key(Vec<(String, String)>),
+    /// Charts beside each other.
+    Charts(Vec<Chart>),
+    /// What to look for in them.
+    Caption(String),
+    /// A table.
+    Table(Table),
+    /// Points.
+    List(Vec<String>),
+    /// Text to be copied.
+    Code(String),
+}
+
+/// A table; the first cell of a row names it.
+pub struct Table {
+    /// What it holds.
+    pub title: String,
+    /// Names of the columns.
+    pub header: Vec<String>,
+    /// Cells.
+    pub rows: Vec<Vec<String>>,
+    /// Closed until the reader opens it.
+    pub folded: bool,
+}
+
+impl Page {
+    /// A page with the style and scripts of this crate.
+    pub fn new(title: String, status: Status, sections: Vec<Section>, footer: String) -> Page {
+        Page {
+            title,
+            status,
+            sections,
+            footer,
+            style: include_str!("../../templates/page.css"),
+            glue: include_str!("../../templates/page.js"),
+            library: library(),
+        }
+    }
+
+    /// The page as HTML.
+    pub fn write(&self) -> Result<String> {
+        self.render().map_err(|error| Error::Page(error.to_string()))
+    }
+}
+
+/// Plotly's script element. The crate hands it over together with MathJax, which is half as large again and typesets
+/// formulas that this page does not have.
+fn library() -> String {
+    const END: &str = "</script>";
+    let mut scripts = Plot::offline_js_sources();
+    if let Some(end) = scripts.find(END) {
+        scripts.truncate(end + END.len());
+    }
+    scripts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_is_plotly_alone() {
+        let library = library();
+        assert!(library.starts_with("<script") && library.ends_with("</script>"));
+        assert!(library.contains("plotly.js v"));
+        assert_eq!(library.matches("<script").count(), 1, "MathJax is left out");
+        assert!(library.len() < 4_800_000, "{} bytes", library.len());
+    }
+}
