@@ -41,9 +41,8 @@ impl FreeMoments {
             ee: Mat::zeros(k, k),
             mean: Mat::zeros(k, 1),
         };
-        let mut part = Mat::zeros(0, 0);
         basis.for_each_block(|first, y, z| {
-            part = e.subrows(first, y.nrows()).to_owned();
+            let mut part = e.subrows(first, y.nrows()).to_owned();
             for j in 0..k {
                 basis.rows().zero_missing_from(first, col_mut(part.as_mut(), j));
                 moments.mean[(j, 0)] += weight * col(part.as_ref(), j).iter().sum::<f64>();
@@ -98,23 +97,19 @@ impl FreeMoments {
         self.mean = Mat::from_fn(order.len(), 1, |k, _| self.mean[(order[k], 0)]);
     }
 
-    fn matrices(&mut self) -> [&mut Mat<f64>; 4] {
-        [&mut self.ze, &mut self.ye, &mut self.ee, &mut self.mean]
-    }
-
     /// All numbers one after another, for a checkpoint.
     pub fn to_vec(&self) -> Vec<f64> {
-        let mut copy = self.clone();
-        copy.matrices()
+        [&self.ze, &self.ye, &self.ee, &self.mean]
             .into_iter()
-            .flat_map(|matrix| (0..matrix.ncols()).flat_map(|c| col(matrix.as_ref(), c).to_vec()))
+            .flat_map(|matrix| (0..matrix.ncols()).flat_map(|c| col(matrix.as_ref(), c)))
+            .copied()
             .collect()
     }
 
     /// Takes the numbers of [`FreeMoments::to_vec`]; false when there are not as many as there should be.
     pub fn restore(&mut self, values: &[f64]) -> bool {
         let mut rest = values;
-        for matrix in self.matrices() {
+        for matrix in [&mut self.ze, &mut self.ye, &mut self.ee, &mut self.mean] {
             for c in 0..matrix.ncols() {
                 let column = col_mut(matrix.as_mut(), c);
                 let Some((own, after)) = rest.split_at_checked(column.len()) else {
