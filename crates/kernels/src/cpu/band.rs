@@ -57,16 +57,19 @@ impl Side {
     pub fn sign(self) -> f32 {
         if self == Side::Right { -1.0 } else { 1.0 }
     }
+
+    /// The side for keys that lie on this side of one block and on `other` of another: in the middle nothing is taken
+    /// for granted, so it is right for both, and |i−j| has the same bits however it is had.
+    #[inline(always)]
+    pub fn or(self, other: Side) -> Side {
+        if self == other { self } else { Side::Middle }
+    }
 }
 
 impl Band {
-    /// The three parts of the band, each with the side on which its keys lie.
-    pub fn sides(&self) -> [(std::ops::Range<usize>, Side); 3] {
-        [
-            (self.start..self.middle, Side::Left),
-            (self.middle..self.right, Side::Middle),
-            (self.right..self.end, Side::Right),
-        ]
+    /// Whether one sweep can serve this block and another: neither is steep, and there are keys of both.
+    pub fn shares_keys(&self, other: &Band) -> bool {
+        !self.steep && !other.steep && self.start.max(other.start) < self.end.min(other.end)
     }
 
     /// The side of key j of the band.

@@ -115,11 +115,14 @@ pub fn column_sums<S: Simd>(simd: S, m: usize, y: &[f32], sums: &mut [f32], accu
                 |at, lanes| {
                     // Four sums, so that additions need not wait for each other.
                     let mut totals = [simd.zero(); 4];
-                    for row in 0..m / 4 * 4 {
-                        totals[row % 4] = simd.add(totals[row % 4], simd.get(y, row * width + at, lanes));
+                    let whole = m / 4 * 4;
+                    for first in (0..whole).step_by(4) {
+                        for i in 0..4 {
+                            totals[i] = simd.add(totals[i], simd.get(y, (first + i) * width + at, lanes));
+                        }
                     }
-                    for row in m / 4 * 4..m {
-                        totals[0] = simd.add(totals[0], simd.get(y, row * width + at, lanes));
+                    for i in whole..m {
+                        totals[0] = simd.add(totals[0], simd.get(y, i * width + at, lanes));
                     }
                     let mut total = simd.add(simd.add(totals[0], totals[1]), simd.add(totals[2], totals[3]));
                     if accumulate {

@@ -128,11 +128,11 @@ impl Attention<'_> {
         };
         let mut members = [Member::<S> {
             memory: d.group.as_mut_ptr(),
+            band: Band::default(),
             position: simd.zero(),
             start: simd.zero(),
             mean: simd.zero(),
         }; QUERY_GROUP];
-        let mut active = [d.group.as_mut_ptr(); QUERY_GROUP];
         for first in blocks.clone().step_by(QUERY_GROUP) {
             let group = first..(first + QUERY_GROUP).min(blocks.end);
             for (i, block) in group.clone().enumerate() {
@@ -145,43 +145,18 @@ impl Attention<'_> {
             let keys = reach(group.clone());
             let mut j = keys.start;
             while j < keys.end {
-                let count = KEY_GROUP.min(keys.end - j);
-                let mut n_active = 0;
-                let mut waiting: Option<(&Member<S>, Side)> = None;
-                for (member, block) in members.iter().zip(group.clone()) {
-                    let band = band(block);
-                    if j < band.start || j >= band.end {
-                        continue;
+                let plan = Plan::new(&members[..group.len()], j..keys.end);
+                while j < plan.end {
+                    let count = KEY_GROUP.min(plan.end - j);
+                    for tile in &plan.tiles[..plan.n_tiles] {
+                        // SAFETY: keys of a band exist, and it ends between groups or at N, so all `count` are in it.
+                        unsafe { pass.fill::<WIDTH, FIXED>(&members, tile, j, count) };
                     }
-                    active[n_active] = member.memory;
-                    n_active += 1;
-                    let side = band.side(j);
-                    // SAFETY: keys of a band exist, and it ends between groups or at N, so all `count` are in it.
-                    unsafe {
-                        if band.steep || count < KEY_GROUP {
-                            pass.fill_one_by_one::<WIDTH, FIXED>(member, j, count);
-                            continue;
-                        }
-                        match waiting.take() {
-                            Some((other, its_side)) if its_side == side => {
-                                pass.fill::<WIDTH, FIXED, 2>([other, member], side, j);
-                            }
-                            Some((other, its_side)) => {
-                                pass.fill::<WIDTH, FIXED, 1>([other], its_side, j);
-                                waiting = Some((member, side));
-                            }
-                            None => waiting = Some((member, side)),
-                        }
-                    }
+                    let rows = &mut d.d_keys_values[j * 2 * width..(j + count) * 2 * width];
+                    // SAFETY: these are members.
+                    unsafe { pass.sum_over_blocks::<WIDTH, FIXED>(&plan.active[..plan.n_active], rows) };
+                    j += count;
                 }
-                if let Some((member, side)) = waiting {
-                    // SAFETY: as above.
-                    unsafe { pass.fill::<WIDTH, FIXED, 1>([member], side, j) };
-                }
-                let rows = &mut d.d_keys_values[j * 2 * width..(j + count) * 2 * width];
-                // SAFETY: these are members.
-                unsafe { pass.sum_over_blocks::<WIDTH, FIXED>(&active[..n_active], rows) };
-                j += count;
             }
             for (i, member) in members[..group.len()].iter().enumerate() {
                 let at = (first - blocks.start + i) * width * S::LANES;
@@ -197,10 +172,92 @@ impl Attention<'_> {
     }
 }
 
+/// Which members look at the next groups of keys, and which of them share what is read of the keys.
+struct Plan {
+    end: usize, // the key before which nothing of this changes
+    active: [*mut f32; QUERY_GROUP],
+    n_active: usize,
+    tiles: [Tile; QUERY_GROUP],
+    n_tiles: usize,
+}
+
+/// One or two members that meet the same keys.
+#[derive(Clone, Copy)]
+struct Tile {
+    first: usize,
+    second: Option<usize>,
+    side: Side,
+    steep: bool,
+}
+
+impl Plan {
+    /// The plan from the first of `keys` on.
+    #[inline(always)]
+    fn new<S: Simd>(members: &[Member<S>], keys: Range<usize>) -> Plan {
+        let j = keys.start;
+        let nobody = Tile {
+            first: 0,
+            second: None,
+            side: Side::Middle,
+            steep: false,
+        };
+        let mut plan = Plan {
+            end: keys.end,
+            active: [std::ptr::null_mut(); QUERY_GROUP],
+            n_active: 0,
+            tiles: [nobody; QUERY_GROUP],
+            n_tiles: 0,
+        };
+        let mut waiting: Option<Tile> = None;
+        for (i, member) in members.iter().enumerate() {
+            let band = &member.band;
+            for edge in [band.start, band.middle, band.right, band.end] {
+                if edge > j {
+                    plan.end = plan.end.min(edge);
+                }
+            }
+            if j < band.start || j >= band.end {
+                continue;
+            }
+            plan.active[plan.n_active] = member.memory;
+            plan.n_active += 1;
+            let alone = Tile {
+                first: i,
+                second: None,
+                side: band.side(j),
+                steep: band.steep,
+            };
+            if alone.steep {
+                plan.add(alone);
+                continue;
+            }
+            match waiting.take() {
+                Some(other) => plan.add(Tile {
+                    second: Some(i),
+                    side: other.side.or(alone.side),
+                    ..other
+                }),
+                None => waiting = Some(alone),
+            }
+        }
+        if let Some(tile) = waiting {
+            plan.add(tile);
+        }
+        plan
+    }
+
+    #[inline(always)]
+    fn add(&mut self, tile: Tile) {
+        self.tiles[self.n_tiles] = tile;
+        self.n_tiles += 1;
+    }
+}
+
 /// One block of the group.
 #[derive(Clone, Copy)]
 struct Member<S: Simd> {
     memory: *mut f32, // see `member_len`
+    band: Band,
     position: S::V,
     start: S::V, // −peak
     mean: S::V,  // Σ_j A_ij d_A_ij over the softmax sum
@@ -242,6 +299,7 @@ impl<S: Simd> Pass<'_, S> {
             let position = self.attention.query_positions.as_ptr().add(block * S::LANES);
             Member {
                 memory,
+                band: saved.bands[block * self.attention.n_heads + self.h],
                 position: simd.load(position),
                 start: simd.sub(simd.zero(), simd.load(saved.peaks.as_ptr().add(at))),
                 mean,
@@ -249,10 +307,35 @@ impl<S: Simd> Pass<'_, S> {
         }
     }
 
-    /// Makes the tiles of [`KEY_GROUP`] keys from j on, all on one side, against some blocks. Blocks share what is read of
-    /// the keys.
+    /// Makes weights and logit gradients of a tile for `count` keys from j on, at most [`KEY_GROUP`].
     #[inline(always)]
-    unsafe fn fill<const WIDTH: usize, const FIXED: bool, const BLOCKS: usize>(
+    unsafe fn fill<const WIDTH: usize, const FIXED: bool>(
+        &mut self,
+        members: &[Member<S>; QUERY_GROUP],
+        tile: &Tile,
+        j: usize,
+        count: usize,
+    ) {
+        let first = &members[tile.first];
+        let second = tile.second.map(|i| &members[i]);
+        // SAFETY: the caller's contract.
+        unsafe {
+            if tile.steep || count < KEY_GROUP {
+                self.fill_one_by_one::<WIDTH, FIXED>(first, j, count);
+                if let Some(second) = second {
+                    self.fill_one_by_one::<WIDTH, FIXED>(second, j, count);
+                }
+            } else if let Some(second) = second {
+                self.fill_group::<WIDTH, FIXED, 2>([first, second], tile.side, j);
+            } else {
+                self.fill_group::<WIDTH, FIXED, 1>([first], tile.side, j);
+            }
+        }
+    }
+
+    /// A whole group of keys, against blocks that share what is read of the keys.
+    #[inline(always)]
+    unsafe fn fill_group<const WIDTH: usize, const FIXED: bool, const BLOCKS: usize>(
         &mut self,
         members: [&Member<S>; BLOCKS],
         side: Side,
@@ -260,10 +343,12 @@ impl<S: Simd> Pass<'_, S> {
     ) {
         // SAFETY: the caller's contract.
         unsafe {
-            if side == Side::Middle {
-                self.fill_keys::<WIDTH, FIXED, BLOCKS, KEY_GROUP, false, true>(members, side, j, 0);
+            if side != Side::Middle {
+                self.fill_keys::<WIDTH, FIXED, BLOCKS, KEY_GROUP, false, false, false>(members, side, j, 0);
+            } else if self.attention.causal {
+                self.fill_keys::<WIDTH, FIXED, BLOCKS, KEY_GROUP, false, true, true>(members, side, j, 0);
             } else {
-                self.fill_keys::<WIDTH, FIXED, BLOCKS, KEY_GROUP, false, false>(members, side, j, 0);
+                self.fill_keys::<WIDTH, FIXED, BLOCKS, KEY_GROUP, false, true, false>(members, side, j, 0);
             }
         }
     }
@@ -278,10 +363,12 @@ impl<S: Simd> Pass<'_, S> {
     ) {
         for k in 0..count {
             // SAFETY: the caller's contract.
-            unsafe { self.fill_keys::<WIDTH, FIXED, 1, 1, true, true>([member], Side::Middle, j, k) };
+            unsafe { self.fill_keys::<WIDTH, FIXED, 1, 1, true, true, true>([member], Side::Middle, j, k) };
         }
     }
 
+    /// `KEYS` keys from j + first on. A query may come before a key only if `MIDDLE` and, should attention be causal,
+    /// `CAUSAL`: a question that costs more than its answer, so it is asked outside.
     #[inline(always)]
     unsafe fn fill_keys<
         const WIDTH: usize,
@@ -290,6 +377,7 @@ impl<S: Simd> Pass<'_, S> {
         const KEYS: usize,
         const STEEP: bool,
         const MIDDLE: bool,
+        const CAUSAL: bool,
     >(
         &mut self,
         members: [&Member<S>; BLOCKS],
@@ -334,7 +422,7 @@ impl<S: Simd> Pass<'_, S> {
                 let mut d_lengths = simd.zero();
                 for k in 0..KEYS {
                     let mut weight = weight::<S, STEEP>(simd, logits[b][k]);
-                    if MIDDLE && attention.causal {
+                    if CAUSAL && attention.causal {
                         let difference = simd.sub(position, simd.splat(*key_positions.add(k)));
                         weight = simd.select_non_negative(difference, weight, simd.zero());
                     }

@@ -35,6 +35,7 @@ impl Simd for Avx2 {
     type V = __m256;
     const LANES: usize = 8;
     const TILE_ROWS: usize = 4;
+    const WIDE: bool = false;
     const CENTRED: bool = true;
 
     #[inline(always)]

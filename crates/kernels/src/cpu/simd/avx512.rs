@@ -30,6 +30,7 @@ impl Simd for Avx512 {
     type V = __m512;
     const LANES: usize = 16;
     const TILE_ROWS: usize = 8;
+    const WIDE: bool = true;
     const CENTRED: bool = false;
 
     #[inline(always)]

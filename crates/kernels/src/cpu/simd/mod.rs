@@ -75,6 +75,9 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// Rows of one register tile of the matrix product.
     const TILE_ROWS: usize;
 
+    /// Whether there are 32 registers, not 16: enough to hold the outputs of two blocks of queries at once.
+    const WIDE: bool;
+
     /// Whether fractions of [`Simd::split`] lie in [−½, ½]; else they lie in [0, 1).
     const CENTRED: bool;
 

@@ -15,6 +15,7 @@ impl Simd for Portable {
     type V = V;
     const LANES: usize = LANES;
     const TILE_ROWS: usize = 4;
+    const WIDE: bool = false;
     const CENTRED: bool = true;
 
     #[inline(always)]
