@@ -77,10 +77,13 @@
 //! | [`separation`], [`transform`] | the immutable result, and sources of new data |
 //! | [`evaluate`] | scores against known sources, which training cannot see |
 //! | [`synth`] | problems with known answers |
+//! | [`theory`] | the paper's claims as experiments that pass or fail |
+//! | [`baselines`] | FastICA, Picard, JADE, AMUSE, SOBI and NSS: to compare with, and to start from |
 //!
 //! Deliberately absent: files, printing, clocks and global random numbers.
 
 pub mod assignment;
+pub mod baselines;
 pub mod config;
 pub mod correlation_time;
 pub mod error;
@@ -92,6 +95,7 @@ mod random;
 pub mod recording;
 pub mod separation;
 pub mod synth;
+pub mod theory;
 pub mod train;
 pub mod transform;
 

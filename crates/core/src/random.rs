@@ -17,6 +17,8 @@ pub(crate) enum Stream {
     Mixer,
     /// Checks of gradients.
     Check,
+    /// Starts of the classical baselines.
+    Baseline,
     /// Draws of training step n.
     Step(u64),
 }
@@ -29,6 +31,7 @@ pub(crate) fn rng(seed: u64, stream: Stream) -> ChaCha8Rng {
         Stream::Networks => 1,
         Stream::Mixer => 2,
         Stream::Check => 3,
+        Stream::Baseline => 4,
         Stream::Step(n) => 16 + n,
     });
     rng

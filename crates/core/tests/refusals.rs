@@ -84,6 +84,9 @@ const TABLE: &[Row] = &[
     }),
     ("mixer.ridge", "0.0", "above 0", |c| c.mixer.ridge = Some(0.0)),
     ("sources.epsilon", "0.0", "above 0", |c| c.sources.epsilon = 0.0),
+    ("sources.init", "Nss", "needs 400 complete samples for 100 sources and 240 are there", |c| {
+        (c.n_sources, c.sources.init) = (100, Init::Nss);
+    }),
     ("sources.unlock", "-0.5", "from 0 to 1", |c| c.sources.unlock = Some(-0.5)),
 ];
 

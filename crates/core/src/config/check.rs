@@ -4,6 +4,7 @@ use super::{
     Branches, Config, Coordinates, Elimination, EnergyForm, EngineKind, MixerKind, Schedule, SeparationForm,
     Smoothness,
 };
+use crate::baselines::Method;
 use crate::{Error, Recording, Result};
 use strt_kernels::cpu::MAX_D_HEAD;
 use strt_kernels::{BranchSet, NetworkShape, ScaleShape};
@@ -152,6 +153,7 @@ impl Config {
         self.check_values()?;
         let (n_samples, n_channels) = (recording.n_samples(), recording.n_channels());
         let scales = self.scales(n_samples)?;
+        self.check_init(n_samples - recording.n_missing())?;
 
         let mut config = self.clone();
         let affine = self.mixer.kind == MixerKind::Affine;
@@ -254,6 +256,24 @@ impl Config {
             });
         }
         Ok(scales)
+    }
+
+    /// Whether the method that finds the start has samples enough.
+    fn check_init(&self, n_complete: usize) -> Result<()> {
+        let init = self.sources.init;
+        let Some(baseline) = init.baseline(self.seed) else {
+            return Ok(());
+        };
+        let needed = baseline.least_samples(self.n_sources);
+        ensure(
+            n_complete >= needed,
+            "sources.init",
+            init,
+            format!(
+                "this start needs {needed} complete samples for {} sources and {n_complete} are there; use random",
+                self.n_sources
+            ),
+        )
     }
 
     fn check_branches(&self) -> Result<()> {

@@ -1,5 +1,6 @@
 //! The sections of [`Config`](super::Config): plain data, one default per field.
 
+use crate::baselines::Baseline;
 use serde::{Deserialize, Serialize};
 
 /// Which engine evaluates the branches.
@@ -121,6 +122,35 @@ pub enum Init {
     Pca,
     /// A matrix that the caller gives (see [`Start`](crate::train::Start)).
     Given,
+    /// The sources that [`FastIca`](crate::baselines::FastIca) finds, shortest correlation time in the first branch.
+    #[serde(rename = "fastica")]
+    FastIca,
+    /// Those of [`Picard`](crate::baselines::Picard).
+    Picard,
+    /// Those of [`Jade`](crate::baselines::Jade).
+    Jade,
+    /// Those of [`Amuse`](crate::baselines::Amuse).
+    Amuse,
+    /// Those of [`Sobi`](crate::baselines::Sobi).
+    Sobi,
+    /// Those of [`Nss`](crate::baselines::Nss).
+    Nss,
+}
+
+impl Init {
+    /// The method that finds the start, with its default options and `seed`; `None` when no method does.
+    pub fn baseline(self, seed: u64) -> Option<Baseline> {
+        let baseline = match self {
+            Init::Random | Init::Pca | Init::Given => return None,
+            Init::FastIca => Baseline::FastIca(Default::default()),
+            Init::Picard => Baseline::Picard(Default::default()),
+            Init::Jade => Baseline::Jade(Default::default()),
+            Init::Amuse => Baseline::Amuse(Default::default()),
+            Init::Sobi => Baseline::Sobi(Default::default()),
+            Init::Nss => Baseline::Nss(Default::default()),
+        };
+        Some(baseline.with_seed(seed))
+    }
 }
 
 /// How the sources are parametrised and started.
@@ -131,7 +161,9 @@ pub struct Sources {
     pub coordinates: Coordinates,
     /// Feed branches and smoothness with sources of mean 0 and variance 1, which fixes the gauge. Default true.
     pub standardize: bool,
-    /// Default `random`.
+    /// `random`, `pca`, `given`, or what a classical method finds: `fastica`, `picard`, `jade`, `amuse`, `sobi`, `nss`.
+    /// Such a start is A of S = Zw·A with one column a source, ordered by correlation time; the seed is that of the
+    /// restart. It need not have converged. Default `random`.
     pub init: Init,
     /// Fraction of the steps after which the free part E is unlocked (0: from the first step; 1: never). Only for
     /// `fiber`. Automatic: 1 for the affine mixer, 1/3 otherwise.

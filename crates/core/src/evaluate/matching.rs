@@ -90,6 +90,13 @@ impl Matching {
     }
 }
 
+/// [`Matching::matched`].
+impl AsRef<[Option<usize>]> for Matching {
+    fn as_ref(&self) -> &[Option<usize>] {
+        &self.matched
+    }
+}
+
 /// Matches estimated sources (T × K_est, any K_est ≥ 1) with true ones so that Σ|ρ| is largest.
 ///
 /// Rows in which an estimate is NaN are left out. A source that is constant over the rest correlates with
@@ -100,6 +107,16 @@ impl Matching {
 /// are left.
 pub fn match_sources(estimated: MatRef<'_, f64>, reference: &Reference) -> Result<Matching> {
     check(estimated, reference)?;
+    let kept = kept_rows(estimated)?;
+    let signed = correlations(
+        standardized_rows(estimated, &kept).as_ref(),
+        standardized_rows(reference.sources(), &kept).as_ref(),
+    );
+    Ok(Matching::from_correlations(signed.as_ref()))
+}
+
+/// The rows without a NaN, at least two.
+pub(super) fn kept_rows(estimated: MatRef<'_, f64>) -> Result<Vec<usize>> {
     let missing = missing_samples(estimated);
     let kept: Vec<usize> = (0..estimated.nrows()).filter(|&t| !missing[t]).collect();
     if kept.len() < 2 {
@@ -109,14 +126,10 @@ pub fn match_sources(estimated: MatRef<'_, f64>, reference: &Reference) -> Resul
             estimated.nrows()
         )));
     }
-    let signed = correlations(
-        standardized_rows(estimated, &kept).as_ref(),
-        standardized_rows(reference.sources(), &kept).as_ref(),
-    );
-    Ok(Matching::from_correlations(signed.as_ref()))
+    Ok(kept)
 }
 
-fn check(estimated: MatRef<'_, f64>, reference: &Reference) -> Result<()> {
+pub(super) fn check(estimated: MatRef<'_, f64>, reference: &Reference) -> Result<()> {
     if estimated.nrows() != reference.n_samples() {
         return Err(Error::Shape {
             what: "matching of estimated and reference sources",

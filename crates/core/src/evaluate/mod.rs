@@ -1,21 +1,32 @@
-//! How good a separation is, measured against true sources or a true mixing.
+//! How good a separation is, measured against true sources or a true mixing, or blind.
 //!
-//! In: estimated sources or mixings, and a [`Reference`]. Out: matched correlations ([`match_sources`]), the
-//! Amari distance, rank correlation, and aligned columns for plots. The true sources live in [`Reference`],
-//! which only functions of this module accept: training cannot see them. Nothing here changes an estimate.
+//! In: estimated sources or mixings, and a [`Reference`]. Out: correlations of matched sources ([`match_sources`]) or of
+//! their ranks ([`match_ranks`]), SI-SDR, the Amari distance, order and stability of branches, and aligned columns for
+//! plots. The true sources live in [`Reference`], which only functions of this module accept: training cannot see them.
+//! Nothing here changes an estimate. [`temporal_predictability`] and [`ResidualDependence`] need no reference.
 //! [`Scored`] scores a run while it runs: it stands between training and an observer, and training never learns
 //! what it knows.
 
 mod align;
 mod amari;
+mod dependence;
 mod kendall;
 mod matching;
+mod order;
+mod predictability;
+mod ranks;
 mod reference;
 mod scored;
+mod si_sdr;
 
 pub use align::{align, z_score};
 pub use amari::{amari_distance, amari_from_mixing};
+pub use dependence::ResidualDependence;
 pub use kendall::kendall_tau;
 pub use matching::{Matching, match_sources};
+pub use order::{BranchOrder, permutation_stability};
+pub use predictability::{DEFAULT_ORDER, temporal_predictability};
+pub use ranks::{match_ranks, spearman_rho};
 pub use reference::Reference;
 pub use scored::{Scored, ScoredObserver};
+pub use si_sdr::si_sdr;

@@ -30,15 +30,17 @@ impl Reference {
         for (source, column) in sources.col_iter().enumerate() {
             if let Some(t) = column.iter().position(|value| !value.is_finite()) {
                 return Err(Error::Evaluation(format!(
-                    "reference source {source}, sample {t} (both counted from 0): found {}, expected a \
-                     finite number",
+                    "reference source {}, sample {} (both counted from 1): expected a finite number, found {}; a reference has \
+                     no gaps: leave these samples out of both files",
+                    source + 1,
+                    t + 1,
                     column[t]
                 )));
             }
             if Moments::of_column(column).constant {
                 return Err(Error::Evaluation(format!(
-                    "reference source {source} (counted from 0) is constant and correlates with \
-                     nothing; drop it"
+                    "reference source {} (counted from 1) is constant and correlates with nothing; drop it",
+                    source + 1
                 )));
             }
         }

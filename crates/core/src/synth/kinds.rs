@@ -8,6 +8,8 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
+/// Condition numbers beyond this are refused: the channels would be copies of each other.
+const LARGEST_CONDITION: usize = 10_000;
 /// Layers of a multilayer mixing beyond this are refused: the mixture would be noise.
 const MOST_LAYERS: usize = 64;
 
@@ -31,11 +33,13 @@ pub enum SourceKind {
     SegmentLaplace,
     /// Gaussian noise whose variance changes from segment to segment, as in identifiable VAEs (iVAE).
     SegmentGaussian,
+    /// White Gaussian noise whose variance changes smoothly: nothing but the variance tells the sources apart.
+    Nonstationary,
 }
 
 impl SourceKind {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Gp,
         Self::GpClose,
         Self::Sines,
@@ -44,9 +48,11 @@ impl SourceKind {
         Self::SwitchingAr,
         Self::SegmentLaplace,
         Self::SegmentGaussian,
+        Self::Nonstationary,
     ];
 
-    fn name(self) -> &'static str {
+    /// Its name, as typed and printed.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Gp => "gp",
             Self::GpClose => "gpclose",
@@ -56,6 +62,7 @@ impl SourceKind {
             Self::SwitchingAr => "switchingar",
             Self::SegmentLaplace => "segmentlaplace",
             Self::SegmentGaussian => "segmentgaussian",
+            Self::Nonstationary => "nonstationary",
         }
     }
 
@@ -70,6 +77,7 @@ impl SourceKind {
             Self::SwitchingAr => 6,
             Self::SegmentLaplace => 7,
             Self::SegmentGaussian => 8,
+            Self::Nonstationary => 9,
         }
     }
 }
@@ -95,12 +103,17 @@ impl FromStr for SourceKind {
     }
 }
 
-/// How sources become channels. Every matrix is drawn as for `linear`.
+/// How sources become channels. Every matrix is drawn as for `linear`, but that of `Conditioned`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MixingKind {
     /// A well-conditioned Gaussian matrix with rows of norm 1.
     Linear,
+    /// A random matrix of a given condition number with rows of norm 1, singular values in geometric progression.
+    Conditioned {
+        /// Largest over smallest singular value, from 1 to 10000.
+        condition: usize,
+    },
     /// Post-nonlinear: tanh(z) + 0.3·z of a linear mixture.
     Pnl,
     /// K × K, leaky ReLU with slope 0.4, m × K.
@@ -124,7 +137,10 @@ impl MixingKind {
     pub fn is_linear(self) -> bool {
         matches!(
             self,
-            Self::Linear | Self::LeakyMlp { layers: 1 } | Self::TanhMlp { layers: 1 }
+            Self::Linear
+                | Self::Conditioned { .. }
+                | Self::LeakyMlp { layers: 1 }
+                | Self::TanhMlp { layers: 1 }
         )
     }
 
@@ -137,6 +153,7 @@ impl MixingKind {
             Self::Mlp3 => 4,
             Self::LeakyMlp { layers } => 0x100 + layers as u64,
             Self::TanhMlp { layers } => 0x200 + layers as u64,
+            Self::Conditioned { condition } => 0x4000 + condition as u64,
         }
     }
 
@@ -149,6 +166,13 @@ impl MixingKind {
                     expected: format!("from 1 to {MOST_LAYERS} layers"),
                 })
             }
+            Self::Conditioned { condition } if !(1..=LARGEST_CONDITION).contains(&condition) => {
+                Err(Error::Config {
+                    field: "mixing",
+                    found: self.to_string(),
+                    expected: format!("a condition number from 1 to {LARGEST_CONDITION}"),
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -158,6 +182,7 @@ impl fmt::Display for MixingKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Linear => formatter.pad("linear"),
+            Self::Conditioned { condition } => formatter.pad(&format!("conditioned{condition}")),
             Self::Pnl => formatter.pad("pnl"),
             Self::Mlp2 => formatter.pad("mlp2"),
             Self::Mlp3 => formatter.pad("mlp3"),
@@ -171,23 +196,25 @@ impl FromStr for MixingKind {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let layers_after = |prefix: &str| text.strip_prefix(prefix).and_then(|layers| layers.parse().ok());
+        let number_after = |prefix: &str| text.strip_prefix(prefix).and_then(|number| number.parse().ok());
         let kind = match text {
             "linear" => Self::Linear,
             "pnl" => Self::Pnl,
             "mlp2" => Self::Mlp2,
             "mlp3" => Self::Mlp3,
             _ => {
-                if let Some(layers) = layers_after("leakymlp") {
+                if let Some(layers) = number_after("leakymlp") {
                     Self::LeakyMlp { layers }
-                } else if let Some(layers) = layers_after("tanhmlp") {
+                } else if let Some(layers) = number_after("tanhmlp") {
                     Self::TanhMlp { layers }
+                } else if let Some(condition) = number_after("conditioned") {
+                    Self::Conditioned { condition }
                 } else {
                     return Err(Error::Config {
                         field: "mixing",
                         found: format!("\"{text}\""),
                         expected: "expected one of linear, pnl, mlp2, mlp3, leakymlp<layers>, \
-                                   tanhmlp<layers> (such as leakymlp3)"
+                                   tanhmlp<layers>, conditioned<number> (such as leakymlp3)"
                             .into(),
                     });
                 }
@@ -207,7 +234,15 @@ mod tests {
         for kind in SourceKind::ALL {
             assert_eq!(kind.to_string().parse::<SourceKind>().unwrap(), kind);
         }
-        for text in ["linear", "pnl", "mlp2", "mlp3", "leakymlp5", "tanhmlp3"] {
+        for text in [
+            "linear",
+            "pnl",
+            "mlp2",
+            "mlp3",
+            "leakymlp5",
+            "tanhmlp3",
+            "conditioned100",
+        ] {
             assert_eq!(text.parse::<MixingKind>().unwrap().to_string(), text);
         }
         assert!(
@@ -216,7 +251,14 @@ mod tests {
                 .to_string()
                 .contains("gp, gpclose")
         );
-        for text in ["mlp4", "leakymlp", "leakymlp0", "tanhmlp65"] {
+        for text in [
+            "mlp4",
+            "leakymlp",
+            "leakymlp0",
+            "tanhmlp65",
+            "conditioned0",
+            "conditioned10001",
+        ] {
             assert!(text.parse::<MixingKind>().is_err(), "{text}");
         }
     }
@@ -234,6 +276,8 @@ mod tests {
             "leakymlp1",
             "leakymlp64",
             "tanhmlp1",
+            "conditioned1",
+            "conditioned10000",
         ];
         let numbers: std::collections::HashSet<u64> = mixings
             .iter()

@@ -7,6 +7,7 @@ use faer::{Mat, MatRef};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
+use super::conditioned::conditioned;
 use super::{MixingKind, ProblemSpec, Purpose};
 use crate::error::{Error, Result};
 
@@ -33,6 +34,13 @@ pub(super) fn mix(spec: &ProblemSpec, sources: &Mat<f64>) -> Result<Mixed> {
     let mut rng = spec.stream(Purpose::Mixing);
     match spec.mixing {
         MixingKind::Linear => layered(spec, sources, 1, |z| z, &mut rng),
+        MixingKind::Conditioned { condition } => {
+            let matrix = conditioned(spec.n_channels, spec.n_sources, condition as f64, &mut rng);
+            Ok(Mixed {
+                channels: multiply(sources, &matrix),
+                matrix: Some(matrix),
+            })
+        }
         MixingKind::Pnl => {
             let mut mixed = layered(spec, sources, 1, |z| z, &mut rng)?;
             activate(&mut mixed.channels, |z| libm::tanh(z) + 0.3 * z);

@@ -5,6 +5,7 @@
 //! `seed`, and every combination of source kind, mixing, purpose and source has a stream of its own. This
 //! module does not know the method that will be tried on its problems.
 
+mod conditioned;
 mod kinds;
 mod mixing;
 mod segments;
@@ -42,6 +43,11 @@ pub struct ProblemSpec {
     /// Seed of all random numbers.
     pub seed: u64,
 }
+
+/// Observations beyond this (32 GB) are refused before memory runs out.
+const MOST_VALUES: usize = 1 << 32;
+/// Noise beyond this drowns every source.
+const LARGEST_NOISE: f64 = 1e6;
 
 impl Default for ProblemSpec {
     fn default() -> Self {
@@ -93,7 +99,36 @@ impl ProblemSpec {
     /// [`Error::Config`] when a number is out of range, or the recording is too short for a source to vary.
     pub fn generate(&self) -> Result<Problem> {
         self.check()?;
-        let raw = sources::generate(self);
+        self.mix_sources(&sources::generate(self))
+    }
+
+    /// The problem whose sources are given, real ones for example, in place of generated ones: standardised, mixed and
+    /// disturbed as this specification says. Its `kind` only chooses random numbers.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when `sources` are not `n_samples` × `n_sources`, [`Error::Recording`] when a value is not finite,
+    /// and as [`ProblemSpec::generate`].
+    pub fn generate_from(&self, sources: &Mat<f64>) -> Result<Problem> {
+        self.check()?;
+        if sources.shape() != (self.n_samples, self.n_sources) {
+            return Err(Error::Shape {
+                what: "given sources",
+                expected: format!("{} samples × {} sources", self.n_samples, self.n_sources),
+                found: format!("{} × {}", sources.nrows(), sources.ncols()),
+            });
+        }
+        for (source, column) in sources.col_iter().enumerate() {
+            if let Some(t) = column.iter().position(|value| !value.is_finite()) {
+                return Err(Error::Recording(format!(
+                    "given source {source}, sample {t} (both counted from 0) is {}; cut or fill what is not finite",
+                    column[t]
+                )));
+            }
+        }
+        self.mix_sources(sources)
+    }
+
+    fn mix_sources(&self, raw: &Mat<f64>) -> Result<Problem> {
         for (source, column) in raw.col_iter().enumerate() {
             if Moments::of_column(column).constant {
                 return Err(self.too_short(format!("source {source} (counted from 0) does not vary")));
@@ -147,11 +182,19 @@ impl ProblemSpec {
                 &format!("at least as many channels as the {} sources", self.n_sources),
             );
         }
-        if !(self.noise.is_finite() && self.noise >= 0.0) {
+        if !(0.0..=LARGEST_NOISE).contains(&self.noise) {
             return out_of_range(
                 "noise",
                 self.noise.to_string(),
-                "a finite standard deviation, 0 or above",
+                &format!("a standard deviation from 0 to {LARGEST_NOISE:e}"),
+            );
+        }
+        let values = self.n_samples.saturating_mul(self.n_channels);
+        if values > MOST_VALUES {
+            return out_of_range(
+                "n_samples",
+                self.n_samples.to_string(),
+                &format!("at most {MOST_VALUES} values in {} channels", self.n_channels),
             );
         }
         self.mixing.check()

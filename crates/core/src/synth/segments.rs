@@ -1,7 +1,8 @@
 //! Non-stationary sources of the nonlinear ICA literature: switching regimes and modulated segments.
 //!
 //! In: one random stream per source. Out: raw sources of T samples, which the caller standardises. Segments
-//! have the same boundaries in all sources, as the papers assume; each source has its own modulation.
+//! have the same boundaries in all sources, as the papers assume; each source has its own modulation. Smooth
+//! modulation, as the classical methods for nonstationary sources assume, is here too.
 //!
 //! * Hälvä et al., *Disentangling identifiable features from noisy data with structured nonlinear ICA*
 //!   (2021): SNICA.
@@ -14,7 +15,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::sources::{geometric, laplace};
+use super::sources::{gaussian_process, geometric, laplace};
 
 /// Probability that a regime lasts for one more sample (SNICA).
 const STAY: f64 = 0.99;
@@ -32,6 +33,11 @@ const SEGMENT_LENGTH: usize = 50;
 const LAPLACE_SCALE: (f64, f64) = (0.1, 1.0);
 /// Variances of modulated Gaussian sources are uniform in this range (iVAE).
 const GAUSSIAN_VARIANCE: (f64, f64) = (0.5, 3.0);
+
+/// Length-scale in samples of the envelope of `nonstationary` sources …
+const ENVELOPE_SCALE: f64 = 50.0;
+/// … and the standard deviation of its logarithm.
+const ENVELOPE_DEPTH: f64 = 0.7;
 
 /// AR(2) with poles r·exp(±iω) that change with a two-state Markov chain:
 /// x_t = 2r·cos(ω)·x_{t−1} − r²·x_{t−2} + √(1 − r²)·ε_t.
@@ -83,6 +89,18 @@ pub(super) fn modulated_laplace(n_samples: usize, rng: &mut ChaCha8Rng) -> Vec<f
 pub(super) fn modulated_gaussian(n_samples: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
     let scale = |rng: &mut ChaCha8Rng| rng.random_range(GAUSSIAN_VARIANCE.0..GAUSSIAN_VARIANCE.1).sqrt();
     modulated(n_samples, rng, scale, |rng| StandardNormal.sample(rng))
+}
+
+/// exp(g_t)·ε_t with g a Gaussian process and ε white Gaussian noise.
+pub(super) fn enveloped_gaussian(n_samples: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    let mut values = gaussian_process(n_samples, ENVELOPE_SCALE, rng);
+    // The kernel exp(−t²/ℓ²) has the sum of squares ℓ·√(π/2).
+    let deviation = (ENVELOPE_SCALE * std::f64::consts::FRAC_PI_2.sqrt()).sqrt();
+    for value in &mut values {
+        let noise: f64 = StandardNormal.sample(rng);
+        *value = libm::exp(ENVELOPE_DEPTH * *value / deviation) * noise;
+    }
+    values
 }
 
 fn modulated(

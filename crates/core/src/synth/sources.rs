@@ -51,6 +51,7 @@ fn generate_one(spec: &ProblemSpec, source: usize, rng: &mut ChaCha8Rng) -> Vec<
         SourceKind::SwitchingAr => segments::switching_autoregressive(n_samples, source, n_sources, rng),
         SourceKind::SegmentLaplace => segments::modulated_laplace(n_samples, rng),
         SourceKind::SegmentGaussian => segments::modulated_gaussian(n_samples, rng),
+        SourceKind::Nonstationary => segments::enveloped_gaussian(n_samples, rng),
     }
 }
 
@@ -88,7 +89,7 @@ fn ar_pole(index: usize, count: usize) -> f64 {
 /// The convolution of that kernel with itself is proportional to exp(−t²/(2ℓ²)), so this is a stationary
 /// Gaussian process with exactly the squared-exponential covariance of length-scale ℓ, in O(T·ℓ) instead of
 /// O(T³).
-fn gaussian_process(n_samples: usize, length_scale: f64, rng: &mut ChaCha8Rng) -> Vec<f64> {
+pub(super) fn gaussian_process(n_samples: usize, length_scale: f64, rng: &mut ChaCha8Rng) -> Vec<f64> {
     let reach = libm::ceil(KERNEL_REACH * length_scale) as usize;
     let kernel: Vec<f64> = (0..=2 * reach)
         .map(|index| {

@@ -4,8 +4,9 @@ use super::*;
 use crate::correlation_time::correlation_time;
 use crate::evaluate::match_sources;
 
-const MIXINGS: [MixingKind; 6] = [
+const MIXINGS: [MixingKind; 7] = [
     MixingKind::Linear,
+    MixingKind::Conditioned { condition: 30 },
     MixingKind::Pnl,
     MixingKind::Mlp2,
     MixingKind::Mlp3,
@@ -329,4 +330,84 @@ fn impossible_specifications_are_refused_by_field() {
         message.contains("source 1") && message.contains("more samples"),
         "{message}"
     );
+}
+
+#[test]
+fn every_kind_can_be_had_for_two_to_twelve_sources() {
+    for kind in SourceKind::ALL {
+        for n_sources in 2..=12 {
+            for n_channels in [n_sources, 2 * n_sources] {
+                let spec = ProblemSpec {
+                    kind,
+                    n_samples: 300,
+                    n_sources,
+                    n_channels,
+                    ..ProblemSpec::default()
+                };
+                assert_eq!(spec.generate().unwrap().sources.ncols(), n_sources, "{kind}");
+            }
+        }
+    }
+}
+
+#[test]
+fn conditioned_mixings_keep_their_condition_in_the_units_of_the_channels() {
+    for (asked, n_sources, n_channels) in [(10, 3, 6), (100, 3, 3), (1000, 8, 8)] {
+        let spec = ProblemSpec {
+            kind: SourceKind::SegmentLaplace,
+            mixing: MixingKind::Conditioned { condition: asked },
+            n_samples: 100_000,
+            n_sources,
+            n_channels,
+            ..ProblemSpec::default()
+        };
+        let found = mixing::condition(spec.generate().unwrap().mixing.unwrap().as_ref()).unwrap();
+        assert!((found / asked as f64 - 1.0).abs() < 0.05, "{asked}: {found}");
+    }
+}
+
+#[test]
+fn nonstationary_sources_are_white_and_change_their_variance() {
+    let sources = ProblemSpec {
+        kind: SourceKind::Nonstationary,
+        n_samples: 20_000,
+        ..ProblemSpec::default()
+    }
+    .generate()
+    .unwrap()
+    .sources;
+    for column in (0..3).map(|source| sources.col_as_slice(source)) {
+        let product = |lag: usize, f: fn(f64) -> f64| -> f64 {
+            let pairs = column.iter().zip(&column[lag..]);
+            pairs.map(|(early, late)| f(*early) * f(*late)).sum::<f64>() / (column.len() - lag) as f64
+        };
+        assert!(product(1, f64::signum).abs() < 0.03);
+        // Neighbours are loud together; samples that are many length-scales apart are not.
+        let loudness = |value: f64| value.abs().sqrt();
+        assert!(product(1, loudness) > 1.05 * product(1000, loudness));
+    }
+}
+
+#[test]
+fn given_sources_are_mixed_as_specified() {
+    let spec = ProblemSpec {
+        n_samples: 500,
+        ..ProblemSpec::default()
+    };
+    let generated = spec.generate().unwrap();
+    // Units and offsets of given sources do not matter.
+    let given = Mat::from_fn(500, 3, |t, k| 100.0 * generated.sources[(t, k)] - 7.0);
+    let mixed = spec.generate_from(&given).unwrap();
+    for t in 0..500 {
+        for channel in 0..6 {
+            let difference = mixed.observations[(t, channel)] - generated.observations[(t, channel)];
+            assert!(difference.abs() < 1e-10);
+        }
+    }
+    let refused = |sources: Mat<f64>| spec.generate_from(&sources).unwrap_err().to_string();
+    assert!(refused(Mat::zeros(500, 2)).contains("500 samples × 3 sources"));
+    let mut spoiled = given.clone();
+    spoiled[(4, 1)] = f64::NAN;
+    assert!(refused(spoiled).contains("source 1, sample 4"));
+    assert!(refused(Mat::full(500, 3, 1.0)).contains("does not vary"));
 }

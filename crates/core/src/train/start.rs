@@ -1,6 +1,7 @@
 //! Where everything starts: sources, mixer and networks, from the seed or from the caller.
 
 use super::prepared::{Data, Prepared};
+use crate::baselines::{Baseline, Components, Method};
 use crate::config::{AssignmentRule, Coordinates, Elimination, EngineKind, Init, MixerKind, Plan};
 use crate::model::long::FreeMoments;
 use crate::model::mixer::{Mixer, MlpMixer};
@@ -134,6 +135,10 @@ pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -
         }
         (_, None) => None,
     };
+    let baseline = config.sources.init.baseline(seed);
+    let found = baseline
+        .map(|baseline| unmixing(prepared, &baseline))
+        .transpose()?;
     Ok(match (config.sources.coordinates, config.sources.init) {
         (Coordinates::Direct, Init::Random) => SourceParameters::Direct { s: noise(t, k) },
         (Coordinates::Direct, Init::Pca) => SourceParameters::Direct {
@@ -141,6 +146,9 @@ pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -
         },
         (Coordinates::Direct, Init::Given) => SourceParameters::Direct {
             s: given.expect("checked above"),
+        },
+        (Coordinates::Direct, _) => SourceParameters::Direct {
+            s: whitened_times(prepared, &found.expect("every other start is a baseline")),
         },
         (Coordinates::Fiber, init) => {
             let (a, e) = match init {
@@ -153,12 +161,30 @@ pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -
                     let rest = &s - whitened_times(prepared, &a);
                     (a, Some(rest))
                 }
+                _ => (found.expect("every other start is a baseline"), None),
             };
             let free = prepared.plan.unlock_step.is_some();
             let e = e.or_else(|| free.then(|| Mat::zeros(t, k)));
             SourceParameters::Fiber { a, e }
         }
     })
+}
+
+/// The unmixing A that a classical method finds, ordered by correlation time. A long recording is whitened for as long
+/// as the method runs.
+fn unmixing(prepared: &Prepared, baseline: &Baseline) -> Result<Mat<f64>> {
+    let assembled;
+    let whitened = match &prepared.data {
+        Data::Whole(data) => data.whitened.as_ref(),
+        Data::Long(_) => {
+            let k = prepared.plan.config().n_sources;
+            assembled = whitened_times(prepared, &Mat::identity(k, k));
+            &assembled
+        }
+    };
+    let components = Components::new(whitened.as_ref(), prepared.rows.missing())?;
+    let (unmixing, _) = baseline.unmix(&components)?.ordered(&components)?;
+    Ok(unmixing.matrix)
 }
 
 /// Zw·A (T×K).
