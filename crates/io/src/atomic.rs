@@ -32,6 +32,14 @@ pub(crate) fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result
     replace(path, old.as_ref(), fill).map_err(Error::writing(path))
 }
 
+/// Writes a text file, whole or not at all.
+///
+/// # Errors
+/// [`Error::Io`] or [`Error::NotAFile`]; an old file is then left as it was.
+pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<()> {
+    write(path.as_ref(), |file| file.write_all(text.as_bytes()))
+}
+
 pub(crate) fn not_a_file(path: &Path, found: &'static str) -> Error {
     let path = path.to_owned();
     Error::NotAFile { path, found }

@@ -144,6 +144,7 @@
 
 mod atomic;
 mod checkpoint;
+mod commented;
 mod config;
 mod error;
 mod model;
@@ -154,13 +155,15 @@ mod records;
 mod tensors;
 mod write;
 
+pub use atomic::write_text;
 pub use checkpoint::{load_checkpoint, save_checkpoint};
+pub use commented::config_to_commented_toml;
 pub use config::{config_to_toml, load_config, save_config};
 pub use error::{Error, Result};
 pub use model::{load_model, load_model_with, save_model};
-pub use overlay::{Layer, overlay};
+pub use overlay::{Layer, overlay, overlay_all};
 pub use read::{
     ChannelSelection, ChannelSummary, Format, Note, NoteKind, Opened, ReadOptions, Summary, TimeColumn,
     Variable, inspect, read_recording,
 };
-pub use write::{OUTPUT_FORMATS, Signals, write_signals};
+pub use write::{OUTPUT_FORMATS, Signals, check_signals, write_signals};

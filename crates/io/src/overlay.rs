@@ -34,6 +34,34 @@ pub enum Layer<'a> {
 /// [`Error::ConfigText`] when the text is not TOML, a key is unknown or a value has the wrong type; [`Error::Refused`]
 /// when a value is out of range; [`Error::Io`] or [`Error::NotAFile`] when the file cannot be read.
 pub fn overlay(base: &Config, layer: Layer<'_>) -> Result<Config> {
+    overlay_all(base, &[layer]).map_err(|blamed| blamed.1)
+}
+
+/// `base` with everything that the layers name, the later ones on top. Values are judged together: one layer may need
+/// another.
+///
+/// # Errors
+/// As [`overlay`], with the layer that is to blame.
+pub fn overlay_all<'a>(base: &Config, layers: &[Layer<'a>]) -> Result<Config, Box<(Layer<'a>, Error)>> {
+    let mut config = base.clone();
+    // The layer that made the values unusable, unless a later one made them usable again.
+    let mut blamed = None;
+    for &layer in layers {
+        let (combined, judged) = lay(&config, layer).map_err(|error| Box::new((layer, error)))?;
+        blamed = match judged {
+            Ok(()) => None,
+            Err(error) => blamed.or(Some((layer, error))),
+        };
+        config = combined;
+    }
+    match blamed {
+        Some(blamed) => Err(Box::new(blamed)),
+        None => Ok(config),
+    }
+}
+
+/// One layer, and whether the values can run.
+fn lay(base: &Config, layer: Layer<'_>) -> Result<(Config, Result<()>)> {
     let (origin, table) = match layer {
         Layer::File(path) => {
             let text = read_text(path)?;
@@ -44,7 +72,7 @@ pub fn overlay(base: &Config, layer: Layer<'_>) -> Result<Config> {
             };
             (path.to_owned(), table)
         }
-        Layer::Assignment(text) => (PathBuf::from("configuration"), assignment(text)?),
+        Layer::Assignment(text) => (PathBuf::from(text), assignment(text)?),
     };
     let fault = |place: &str, problem: String| Error::ConfigText {
         path: origin.clone(),
@@ -62,11 +90,10 @@ pub fn overlay(base: &Config, layer: Layer<'_>) -> Result<Config> {
             let nearest = nearest(key, &known);
             return Err(fault(
                 key,
-                format!("there is no such key; did you mean `{nearest}`?"),
+                format!("there is no such key (did you mean `{nearest}`?)"),
             ));
         }
     }
-    let sources_named = table.contains_key("n_sources");
     let mut merged = Table::try_from(base).expect("a configuration is a table");
     merge(&mut merged, table);
     let text = toml::to_string(&merged).expect("a table can be written");
@@ -74,14 +101,15 @@ pub fn overlay(base: &Config, layer: Layer<'_>) -> Result<Config> {
         let place = named.first().map_or("configuration", String::as_str);
         fault(place, problem)
     })?;
-    check_values(&config, sources_named, &origin)?;
-    Ok(config)
+    // No number of sources yet is not a wrong one.
+    let judged = check_values(&config, config.n_sources > 0, &origin);
+    Ok((config, judged))
 }
 
 fn assignment(text: &str) -> Result<Table> {
     let fault = |problem: String| Error::ConfigText {
-        path: PathBuf::from("configuration"),
-        place: text.to_string(),
+        path: PathBuf::from(text),
+        place: "assignment".into(),
         problem,
     };
     let (key, value) = text
@@ -105,17 +133,26 @@ fn assignment(text: &str) -> Result<Table> {
 
 /// Dotted names of everything that a configuration can hold, automatic values included.
 fn known_keys() -> Vec<String> {
-    let mut config = Config::new(1);
-    config.mixer.ridge = Some(1.0);
-    config.sources.unlock = Some(1.0);
-    let weights = &mut config.weights;
-    weights.observation_variance = Some(1.0);
-    (weights.structure, weights.separation, weights.kappa) = (Some(1.0), Some(1.0), Some(1.0));
-    (config.optimizer.steps, config.optimizer.rates.sources) = (Some(1), Some(1.0));
+    let config = with_automatic_values(&Config::new(1));
     let table = Table::try_from(&config).expect("a configuration is a table");
     let mut keys = Vec::new();
     leaves("", &table, &[], &mut keys);
     keys
+}
+
+/// `base` with some value wherever it has none yet.
+pub(crate) fn with_automatic_values(base: &Config) -> Config {
+    let mut config = base.clone();
+    config.mixer.ridge = config.mixer.ridge.or(Some(1e-6));
+    config.sources.unlock = config.sources.unlock.or(Some(1.0));
+    let weights = &mut config.weights;
+    weights.observation_variance = weights.observation_variance.or(Some(100.0));
+    weights.structure = weights.structure.or(Some(10.0));
+    weights.separation = weights.separation.or(Some(5.0));
+    weights.kappa = weights.kappa.or(Some(0.03));
+    config.optimizer.steps = config.optimizer.steps.or(Some(2000));
+    config.optimizer.rates.sources = config.optimizer.rates.sources.or(Some(0.02));
+    config
 }
 
 /// Dotted names of the values in a table. A table that is itself a known value, such as a schedule, is one name.

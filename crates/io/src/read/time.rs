@@ -95,10 +95,11 @@ pub(crate) fn judge_named(name: &str, values: &[f64]) -> Axis {
     match (named(name), steps(values)) {
         (Named::Time(_), _) if are_dates(values) => forced(name, 1.0, &[]),
         (Named::Time(unit), _) => forced(name, unit, values),
+        // A rate is in samples per second everywhere else.
         (Named::Year, Some(steps)) if steps.jitter == 0.0 => Axis::Time(
-            Some(1.0 / steps.step),
+            None,
             Note::detected(format!(
-                "column `{name}` is the time, in steps of {}: the rate is in samples per year",
+                "column `{name}` is the time in years, in steps of {}; time is counted in samples",
                 steps.step
             )),
         ),

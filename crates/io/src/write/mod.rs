@@ -64,22 +64,44 @@ pub const OUTPUT_FORMATS: [(&str, &str); 5] = [
 pub fn write_signals(path: impl AsRef<Path>, signals: &Signals<'_>) -> Result<()> {
     assert_eq!(signals.names.len(), signals.values.ncols(), "one name a column");
     let path = path.as_ref();
+    match checked(path, signals)? {
+        Kind::Npy => atomic::write(path, |file| npy::write(file, signals)),
+        Kind::Csv => atomic::write(path, |file| csv::write(file, signals)),
+        Kind::Mat => atomic::write(path, |file| mat::write(file, signals)),
+        Kind::Parquet => atomic::write(path, |file| parquet::write(file, signals)),
+        Kind::Wav { rate } => atomic::write(path, |file| wav::write(file, signals, rate)),
+    }
+}
+
+/// Says whether [`write_signals`] could write such signals to such a file, without looking at their values: a program can
+/// ask before it computes them.
+///
+/// # Errors
+/// As [`write_signals`], except for what only the disk knows.
+pub fn check_signals(path: impl AsRef<Path>, signals: &Signals<'_>) -> Result<()> {
+    checked(path.as_ref(), signals).map(drop)
+}
+
+/// A format that can hold the signals.
+enum Kind {
+    Npy,
+    Csv,
+    Mat,
+    Parquet,
+    Wav { rate: u32 },
+}
+
+fn checked(path: &Path, signals: &Signals<'_>) -> Result<Kind> {
     let ending = path
         .extension()
         .map(|ending| ending.to_string_lossy().to_lowercase())
         .unwrap_or_default();
     match ending.as_str() {
-        "npy" => atomic::write(path, |file| npy::write(file, signals)),
-        "csv" => atomic::write(path, |file| csv::write(file, signals)),
-        "mat" => {
-            mat::check(path, signals)?;
-            atomic::write(path, |file| mat::write(file, signals))
-        }
-        "parquet" => atomic::write(path, |file| parquet::write(file, signals)),
-        "wav" => {
-            let rate = wav::check(path, signals)?;
-            atomic::write(path, |file| wav::write(file, signals, rate))
-        }
+        "npy" => Ok(Kind::Npy),
+        "csv" => Ok(Kind::Csv),
+        "mat" => mat::check(path, signals).map(|()| Kind::Mat),
+        "parquet" => Ok(Kind::Parquet),
+        "wav" => wav::check(path, signals).map(|rate| Kind::Wav { rate }),
         _ => {
             let known: Vec<String> = OUTPUT_FORMATS
                 .iter()

@@ -150,14 +150,14 @@ fn climate() {
         "climate/elnino.csv",
         Format::Text,
         (61, 12),
-        Some(1.0),
+        None,
         &["JAN", "FEB"],
     );
     check(
         "climate/sunspots.csv",
         Format::Text,
         (309, 1),
-        Some(1.0),
+        None,
         &["SUNACTIVITY"],
     );
     if let Some(opened) = check("climate/co2.csv", Format::Text, (2284, 1), None, &["co2"]) {
