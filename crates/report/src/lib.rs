@@ -38,6 +38,7 @@
 //! | `analysis` | what the page shows beyond the result: spectra, residuals, weights |
 //! | `decimate`, `number`, `palette` | long series made short, numbers made readable, colours |
 //! | `page` | sections of the page, interactive charts (Plotly), template and style |
+//! | `verification` | the results of `strt verify`, for a page of their own |
 //! | `figures` | static pictures (plotters, with a bundled font) |
 //!
 //! The page loads nothing: style and scripts are inside, and its content security policy makes the browser refuse
@@ -53,8 +54,12 @@ mod number;
 mod page;
 mod palette;
 mod report;
+mod verification;
 
+pub use analysis::mixture::Mixture;
 pub use error::{Error, Result};
 pub use facts::{RunFacts, ScoredStep, SourceCountEstimate};
 pub use figures::Figure;
+pub use page::{BenchmarkPage, ComparedMethod, ComparisonPage};
 pub use report::Report;
+pub use verification::Verification;

@@ -47,7 +47,11 @@ impl Mixture {
         let sources: Vec<f64> = sums.sources.iter().map(deviation).collect();
         let channels: Vec<f64> = sums.observed.iter().map(deviation).collect();
         let (slopes, linear_share) = match separation.mixing() {
-            Some((mixing, _)) => (mixing, None),
+            Some((mixing, _)) => {
+                let scale = separation.parts().scaling.scale();
+                let scaled = Mat::from_fn(mixing.nrows(), mixing.ncols(), |c, k| mixing[(c, k)] / scale[c]);
+                (scaled, None)
+            }
             None => {
                 let (slopes, share) = sums.linear_fit();
                 (slopes, Some(share))
@@ -132,12 +136,11 @@ impl Sums {
             separation
                 .mixer()
                 .forward(sources.as_ref(), scaled.as_mut(), &mut scratch);
-            let reconstruction = scaling.invert(scaled.as_ref()).map_err(Error::Library)?;
-            sums.add(
-                sources.as_ref(),
-                pick(observations).as_ref(),
-                reconstruction.as_ref(),
-            );
+            // In the units of the mixer, in which no channel is too large or too small to be squared.
+            let observed = scaling
+                .apply(pick(observations).as_ref())
+                .map_err(Error::Library)?;
+            sums.add(sources.as_ref(), observed.as_ref(), scaled.as_ref());
         }
         Ok(sums)
     }
@@ -232,8 +235,9 @@ mod tests {
         let (mixing, _) = separation.mixing().unwrap();
         for c in 0..5 {
             for k in 0..3 {
-                let scale = mixing.row(c).norm_l2();
-                assert!((slopes[(c, k)] - mixing[(c, k)]).abs() < 1e-8 * scale);
+                let scale = mixing.row(c).norm_l2() / separation.parts().scaling.scale()[c];
+                let scaled = mixing[(c, k)] / separation.parts().scaling.scale()[c];
+                assert!((slopes[(c, k)] - scaled).abs() < 1e-8 * scale);
             }
         }
         assert!((share - 1.0).abs() < 1e-9, "{share}");

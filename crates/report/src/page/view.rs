@@ -14,6 +14,8 @@ use plotly::Plot;
 pub struct Page {
     /// Heading and window title.
     pub title: String,
+    /// What kind of page it is, above the heading.
+    pub kind: &'static str,
     /// How the run ended, in a few words.
     pub status: Status,
     /// In order.
@@ -82,6 +84,7 @@ impl Page {
     pub fn new(title: String, status: Status, sections: Vec<Section>, footer: String) -> Page {
         Page {
             title,
+            kind: "Source separation report",
             status,
             sections,
             footer,
@@ -89,6 +92,11 @@ impl Page {
             glue: include_str!("../../templates/page.js"),
             library: library(),
         }
+    }
+
+    /// The same page under another kind.
+    pub fn of_kind(self, kind: &'static str) -> Page {
+        Page { kind, ..self }
     }
 
     /// The page as HTML.
