@@ -1,6 +1,7 @@
 //! `cargo xtask test` and `cargo xtask ci`: the project's own commands, in Rust so that they run wherever Rust does.
 //!
-//! Each step is one cargo command, printed before it runs; the first that fails ends the task with its status.
+//! Each step is one cargo command, printed before it runs; the first that fails ends the task with its status. Only `ci`
+//! installs something: Chromium, for the tests of the report, where none is found and Debian's packages can be had.
 
 use std::process::{Command, ExitCode};
 
@@ -9,7 +10,7 @@ Usage: cargo xtask <TASK>
 
 Tasks:
   test    every test of the workspace, doc tests included
-  ci      formatting, lints, docs without warnings, then `cargo xtask test`";
+  ci      formatting, lints, docs without warnings, a browser for the tests, then `cargo xtask test`";
 
 /// A cargo command with environment variables.
 struct Step {
@@ -49,9 +50,12 @@ const CHECKS: &[Step] = &[
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let steps: Vec<&Step> = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["test"] => TEST.iter().collect(),
-        ["ci"] => CHECKS.iter().chain(TEST).collect(),
+    let task = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["test"] => run_all(TEST),
+        ["ci"] => run_all(CHECKS).and_then(|()| {
+            provide_browser();
+            run_all(TEST)
+        }),
         ["--help" | "-h" | "help"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
@@ -61,12 +65,35 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match steps.into_iter().try_for_each(run) {
+    match task {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("xtask: {message}");
             ExitCode::FAILURE
         }
+    }
+}
+
+fn run_all(steps: &[Step]) -> Result<(), String> {
+    steps.iter().try_for_each(run)
+}
+
+/// Installs Chromium where there is none. Without it the tests of the report in a browser are skipped, and say so.
+fn provide_browser() {
+    let works = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    if std::env::var_os("CHROMIUM").is_some() || names.iter().any(|name| works(name, &["--version"])) {
+        return;
+    }
+    eprintln!("xtask: apt-get install chromium");
+    let install = ["install", "--yes", "--no-install-recommends", "chromium"];
+    if !(works("apt-get", &["update"]) && works("apt-get", &install)) {
+        eprintln!(
+            "xtask: it could not be installed; the tests that open the report in a browser will be skipped"
+        );
     }
 }
 

@@ -3,12 +3,12 @@
 mod recovery;
 mod speed;
 
+use crate::failure::{Failure, Outcome};
 use clap::Subcommand;
-use std::error::Error;
 
 #[derive(Subcommand)]
 pub enum Bench {
-    /// Recovery of known sources on the linear and nonlinear suites.
+    /// Recovery of known sources, beside the classical methods and other programs.
     Recovery(recovery::Recovery),
     /// Time, arithmetic rate and memory of the training loop, also against PyTorch.
     Speed(speed::Speed),
@@ -18,11 +18,12 @@ pub enum Bench {
 }
 
 impl Bench {
-    pub fn run(self) -> Result<(), Box<dyn Error>> {
-        match self {
-            Bench::Recovery(recovery) => recovery.run(),
+    pub fn run(self) -> Outcome {
+        let done = match self {
+            Bench::Recovery(recovery) => return recovery.run(),
             Bench::Speed(speed) => speed.run(),
             Bench::SpeedChild(child) => child.run(),
-        }
+        };
+        done.map_err(|error| Failure::Failed(error.to_string()))
     }
 }

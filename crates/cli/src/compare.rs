@@ -1,0 +1,350 @@
+//! `strt compare`: StrTransformer and the classical methods on one recording.
+//!
+//! With a reference the methods are scored against it. Without one there are three blind scores: how well each source is
+//! predicted by its own past, how much the sources still depend on each other, and how well the sources of two starts of a
+//! method agree (1 for methods that do not depend on chance).
+
+use crate::failure::{Failure, Outcome};
+use crate::folder::{Folder, Kind, SUMMARY};
+use crate::input::{InputOptions, read_reference};
+use crate::methods::{Found, MethodName, Task};
+use crate::output;
+use crate::progress::under_way;
+use crate::results::summary::source_names;
+use crate::results::{this_command, write_json};
+use crate::table::table;
+use clap::Args;
+use faer::MatRef;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use strt_io::{Signals, write_signals, write_text};
+use strt_report::{ComparedMethod, ComparisonPage};
+use strtransformer::Recording;
+use strtransformer::evaluate::{
+    DEFAULT_ORDER, Matching, Reference, ResidualDependence, match_sources, temporal_predictability,
+};
+
+#[derive(Args)]
+pub struct Compare {
+    /// The recording, in any format that `strt separate` reads
+    input: PathBuf,
+    /// Number of sources
+    #[arg(long, short = 'k', value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    sources: u32,
+    /// Methods: strt, paper, fastica, picard, jade, amuse, sobi, nss [default: all but paper]
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = MethodName::parse)]
+    methods: Vec<MethodName>,
+    /// True sources (samples × sources), for scores only
+    #[arg(long, value_name = "FILE")]
+    reference: Option<PathBuf>,
+    /// Let StrTransformer take its nonlinear mixer
+    #[arg(long)]
+    nonlinear: bool,
+    /// Folder for the page, the table and the sources [default: name of the input with the ending .compare, in the current
+    /// folder]
+    #[arg(long, short, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace the folder of an earlier comparison
+    #[arg(long)]
+    overwrite: bool,
+    /// Seed of the methods that depend on chance
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Training steps of StrTransformer [default: chosen by the preset]
+    #[arg(long)]
+    steps: Option<usize>,
+    /// One value of StrTransformer's configuration, such as sources.init=sobi; may be repeated
+    #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
+    assignments: Vec<String>,
+    /// Worker threads; 0 takes all cores
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Show nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+    /// Print summary.json instead of a table
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: InputOptions,
+}
+
+/// The scores of one method.
+#[derive(Clone, Debug, Serialize)]
+struct Scores {
+    method: String,
+    /// Against the reference; null without one.
+    mac: Option<f64>,
+    worst: Option<f64>,
+    /// Share of a source's variance that its own past predicts linearly, mean over the sources.
+    predictability: Option<f64>,
+    /// Mean residual dependence of the pairs of sources.
+    dependence: Option<f64>,
+    /// Mean |correlation| of the matched sources of two starts; null for methods without chance.
+    stability: Option<f64>,
+    converged: bool,
+    seconds: f64,
+}
+
+/// `summary.json` of a comparison.
+#[derive(Serialize)]
+struct Summary {
+    command: Vec<String>,
+    input: String,
+    samples: usize,
+    channels: usize,
+    sources: usize,
+    methods: Vec<Scores>,
+    /// Mean |correlation| of the matched sources of every two methods.
+    agreement: Vec<Vec<f64>>,
+    /// Methods that could not be run, and why.
+    failed: Vec<Failed>,
+}
+
+/// A method with what it found.
+type FoundBy = (MethodName, Found);
+
+/// A method that could not be run.
+#[derive(Clone, Debug, Serialize)]
+struct Failed {
+    method: String,
+    why: String,
+}
+
+impl Compare {
+    pub fn run(self) -> Outcome {
+        let target = self.out.clone().unwrap_or_else(|| {
+            let name = self.input.file_name().unwrap_or(self.input.as_os_str());
+            Path::new(name).with_extension("compare")
+        });
+        let mut folder = Folder::plan(&target, Kind::Comparison, self.overwrite.into())?;
+        folder.must_not_hold([&*self.input].into_iter().chain(self.reference.as_deref()))?;
+        let opened = self.reading.open(&self.input, self.quiet)?;
+        let recording = &opened.recording;
+        let reference = match &self.reference {
+            Some(path) => Some(read_reference(path, recording, &self.reading, self.quiet)?),
+            None => None,
+        };
+        let (found, failed) = self.run_methods(recording)?;
+        let mut scores = Vec::new();
+        for (method, found) in &found {
+            scores.push(self.score(*method, found, recording, reference.as_ref())?);
+        }
+        let agreement = agreement(&found)?;
+        let summary = Summary {
+            command: this_command(),
+            input: self.input.display().to_string(),
+            samples: recording.n_samples(),
+            channels: recording.n_channels(),
+            sources: self.sources as usize,
+            methods: scores,
+            agreement,
+            failed,
+        };
+        folder.begin()?;
+        if let Err(failure) = self.write(folder.working(), recording, &found, &summary) {
+            folder.give_up();
+            return Err(failure);
+        }
+        folder.publish()?;
+        if self.json {
+            output::print_line(&serde_json::to_string_pretty(&summary)?);
+        } else if !self.quiet {
+            let (header, rows) = columns(&summary);
+            let header: Vec<&str> = header.iter().map(String::as_str).collect();
+            let mut text = format!("\n{}", table(&header, &rows));
+            for Failed { method, why } in &summary.failed {
+                text.push_str(&format!("warning: {method} failed: {why}\n"));
+            }
+            text.push_str(&format!(
+                "\nresults  {}\npage     {}\n",
+                target.display(),
+                target.join("compare.html").display()
+            ));
+            output::print(&text);
+        }
+        Ok(())
+    }
+
+    fn task(&self, seed: u64) -> Task {
+        Task {
+            n_sources: self.sources as usize,
+            nonlinear: self.nonlinear,
+            seed,
+            steps: self.steps,
+            assignments: self.assignments.clone(),
+            threads: self.threads,
+        }
+    }
+
+    /// What every method finds, and which ones found nothing. All failing is a failure.
+    fn run_methods(&self, recording: &Recording) -> Outcome<(Vec<FoundBy>, Vec<Failed>)> {
+        let methods = MethodName::chosen(&self.methods);
+        let (mut found, mut failed) = (Vec::new(), Vec::new());
+        for method in methods {
+            let what = format!("running {method}");
+            match under_way(self.quiet, &what, || method.run(recording, &self.task(self.seed))) {
+                Ok(result) => found.push((method, result)),
+                Err(error) => failed.push(Failed {
+                    method: method.to_string(),
+                    why: error.to_string(),
+                }),
+            }
+        }
+        match (found.is_empty(), failed.first()) {
+            (true, Some(Failed { method, why })) => Err(Failure::Failed(format!(
+                "{}: {method}: {why}",
+                self.input.display()
+            ))),
+            _ => Ok((found, failed)),
+        }
+    }
+
+    fn score(
+        &self,
+        method: MethodName,
+        found: &Found,
+        recording: &Recording,
+        reference: Option<&Reference>,
+    ) -> Outcome<Scores> {
+        let sources = found.sources.as_ref();
+        let matching = match reference {
+            Some(reference) => Some(match_sources(sources, reference)?),
+            None => None,
+        };
+        let predicted: Result<Vec<f64>, _> = sources
+            .col_iter()
+            .map(|source| temporal_predictability(&source.iter().copied().collect::<Vec<_>>(), DEFAULT_ORDER))
+            .collect();
+        let stability = match method.is_random() {
+            true => {
+                let what = format!("running {method} again, for its stability");
+                let again = under_way(self.quiet, &what, || {
+                    method.run(recording, &self.task(self.seed + 1))
+                })?;
+                Some(matched(again.sources.as_ref(), sources)?.mac())
+            }
+            false => None,
+        };
+        Ok(Scores {
+            method: method.to_string(),
+            mac: matching.as_ref().map(Matching::mac),
+            worst: matching.as_ref().map(Matching::worst),
+            predictability: predicted
+                .ok()
+                .map(|shares| shares.iter().sum::<f64>() / shares.len() as f64),
+            dependence: ResidualDependence::of(sources)
+                .ok()
+                .map(|dependence| dependence.mean()),
+            stability,
+            converged: found.converged,
+            seconds: found.seconds,
+        })
+    }
+
+    fn write(&self, folder: &Path, recording: &Recording, found: &[FoundBy], summary: &Summary) -> Outcome {
+        let names = source_names(self.sources as usize);
+        let mut compared = Vec::new();
+        let first = found[0].1.sources.as_ref();
+        for (method, result) in found {
+            let values = result.sources.as_ref();
+            let signals = Signals {
+                values,
+                names: &names,
+                rate: recording.sampling_rate(),
+            };
+            write_signals(folder.join(format!("{method}.npy")), &signals)?;
+            let matching = matched(values, first)?;
+            let order: Vec<Option<usize>> = (0..first.ncols())
+                .map(|k| matching.matched().iter().position(|&j| j == Some(k)))
+                .collect();
+            compared.push(ComparedMethod {
+                name: method.to_string(),
+                sources: values,
+                sign: order
+                    .iter()
+                    .map(|j| j.map_or(1.0, |j| matching.sign()[j]))
+                    .collect(),
+                order,
+            });
+        }
+        let page = ComparisonPage {
+            input: self
+                .input
+                .file_name()
+                .unwrap_or(self.input.as_os_str())
+                .to_string_lossy()
+                .into_owned(),
+            about: vec![format!(
+                "{} samples of {} channels, {} sources, strt {}. MAC is the mean absolute correlation with the reference. \
+                 Predictability: share of a source's variance that its own past predicts. Dependence: what the sources still \
+                 share, pair by pair (0: nothing). Stability: agreement of two starts, for methods that depend on chance.",
+                summary.samples,
+                summary.channels,
+                summary.sources,
+                env!("CARGO_PKG_VERSION")
+            )],
+            methods: compared,
+            sampling_rate: recording.sampling_rate(),
+            scores: columns(summary),
+            agreement: summary.agreement.clone(),
+        };
+        write_text(folder.join("compare.html"), &page.to_html()?)?;
+        let (header, rows) = columns(summary);
+        let line = |cells: &[String]| format!("{}\n", cells.join(","));
+        let csv: String = std::iter::once(&header)
+            .chain(&rows)
+            .map(|cells| line(cells))
+            .collect();
+        write_text(folder.join("compare.csv"), &csv)?;
+        write_json(&folder.join(SUMMARY), summary)
+    }
+}
+
+/// The sources of one method matched with those of another.
+fn matched(estimated: MatRef<'_, f64>, other: MatRef<'_, f64>) -> Outcome<Matching> {
+    // A reference has no gaps; where one method has them, all have, and what is there does not count.
+    let whole = faer::Mat::from_fn(other.nrows(), other.ncols(), |t, k| match other[(t, k)] {
+        value if value.is_nan() => 0.0,
+        value => value,
+    });
+    Ok(match_sources(estimated, &Reference::new(whole)?)?)
+}
+
+fn agreement(found: &[FoundBy]) -> Outcome<Vec<Vec<f64>>> {
+    let pair = |a: &Found, b: &Found| Ok(matched(a.sources.as_ref(), b.sources.as_ref())?.mac());
+    found
+        .iter()
+        .map(|(_, a)| found.iter().map(|(_, b)| pair(a, b)).collect())
+        .collect()
+}
+
+/// Header and rows of the scores; a score that no method has is left out.
+fn columns(summary: &Summary) -> (Vec<String>, Vec<Vec<String>>) {
+    type Column = (&'static str, fn(&Scores) -> Option<f64>, usize);
+    let all: [Column; 6] = [
+        ("MAC", |scores| scores.mac, 4),
+        ("worst source", |scores| scores.worst, 4),
+        ("predictability", |scores| scores.predictability, 3),
+        ("dependence", |scores| scores.dependence, 4),
+        ("stability", |scores| scores.stability, 4),
+        ("seconds", |scores| Some(scores.seconds), 2),
+    ];
+    let kept: Vec<&Column> = all
+        .iter()
+        .filter(|(_, value, _)| summary.methods.iter().any(|scores| value(scores).is_some()))
+        .collect();
+    let mut header = vec!["method".to_string()];
+    header.extend(kept.iter().map(|(name, _, _)| name.to_string()));
+    header.push("converged".into());
+    let row = |scores: &Scores| {
+        let mut row = vec![scores.method.clone()];
+        row.extend(kept.iter().map(|(_, value, digits)| match value(scores) {
+            Some(value) => format!("{value:.digits$}"),
+            None => "-".into(),
+        }));
+        row.push(if scores.converged { "yes" } else { "no" }.into());
+        row
+    };
+    (header, summary.methods.iter().map(row).collect())
+}

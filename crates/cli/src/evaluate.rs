@@ -1,0 +1,112 @@
+//! `strt evaluate`: how well estimated sources match true ones.
+
+use crate::failure::{Failure, Outcome};
+use crate::input::InputOptions;
+use crate::output;
+use crate::results::rows;
+use crate::table::table;
+use clap::Args;
+use serde::Serialize;
+use std::path::PathBuf;
+use strtransformer::evaluate::{Reference, match_sources};
+
+#[derive(Args)]
+pub struct Evaluate {
+    /// Estimated sources, samples × sources, in any format; or the folder of a run
+    estimated: PathBuf,
+    /// True sources of the same samples
+    reference: PathBuf,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Scores {
+    /// Mean absolute correlation of matched sources, and the lowest of them.
+    mac: f64,
+    worst: f64,
+    samples: usize,
+    sources: Vec<Matched>,
+    /// |correlation| of every estimated source (rows) with every true one.
+    correlations: Vec<Vec<f64>>,
+    /// What was detected in the two files.
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Matched {
+    estimated: String,
+    /// Null where there are more estimated sources than true ones.
+    reference: Option<String>,
+    correlation: f64,
+    sign: f64,
+}
+
+impl Evaluate {
+    pub fn run(self) -> Outcome {
+        let estimated_path = match self.estimated.is_dir() {
+            true => self.estimated.join("sources.csv"),
+            false => self.estimated.clone(),
+        };
+        let read = |path: &PathBuf| InputOptions::default().open(path, self.json);
+        let (estimated, reference) = (read(&estimated_path)?, read(&self.reference)?);
+        let notes = estimated.notes.iter().chain(&reference.notes);
+        let notes = notes.map(ToString::to_string).collect();
+        let (estimated, reference) = (estimated.recording, reference.recording);
+        let (t, expected) = (estimated.n_samples(), reference.n_samples());
+        if t != expected {
+            return Err(Failure::Failed(format!(
+                "{}: expected {expected} samples, as {} has, found {t}; both files must hold the same samples, one column a \
+                 source",
+                estimated_path.display(),
+                self.reference.display()
+            )));
+        }
+        let truth = Reference::new(reference.observations().to_owned())
+            .map_err(|error| Failure::Failed(format!("{}: {error}", self.reference.display())))?;
+        let matching = match_sources(estimated.observations(), &truth)
+            .map_err(|error| Failure::Failed(format!("{}: {error}", estimated_path.display())))?;
+        let sources = estimated.channel_names().iter().enumerate();
+        let scores = Scores {
+            mac: matching.mac(),
+            worst: matching.worst(),
+            samples: t - estimated.n_missing(),
+            sources: sources
+                .map(|(k, name)| Matched {
+                    estimated: name.clone(),
+                    reference: matching.matched()[k].map(|j| reference.channel_names()[j].clone()),
+                    correlation: matching.per_source()[k],
+                    sign: matching.sign()[k],
+                })
+                .collect(),
+            correlations: rows(matching.correlations()),
+            notes,
+        };
+        match self.json {
+            true => output::print_line(&serde_json::to_string_pretty(&scores)?),
+            false => output::print(&words(&scores)),
+        }
+        Ok(())
+    }
+}
+
+fn words(scores: &Scores) -> String {
+    let row = |source: &Matched| {
+        vec![
+            source.estimated.clone(),
+            source.reference.clone().unwrap_or("-".into()),
+            format!("{:.4}", source.correlation),
+            if source.sign < 0.0 { "-" } else { "+" }.into(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = scores.sources.iter().map(row).collect();
+    format!(
+        "{}\nmean absolute correlation (MAC)  {:.4}\nlowest                           {:.4}\nsamples compared                 {}\n",
+        table(&["source", "true source", "|correlation|", "sign"], &rows),
+        scores.mac,
+        scores.worst,
+        scores.samples
+    )
+}

@@ -1,0 +1,171 @@
+//! `strt generate`: problems with known answers, as files.
+
+use crate::failure::{Failure, Outcome};
+use crate::folder::{Folder, Kind};
+use crate::output;
+use crate::results::summary::source_names;
+use crate::results::{rows, write_json};
+use crate::separate::Format;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use strt_io::{Signals, write_signals};
+use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
+
+/// What was generated.
+const PROBLEM: &str = "problem.json";
+
+#[derive(Args)]
+pub struct Generate {
+    /// How the sources behave in time:
+    /// gp, gpclose: smooth Gaussian processes of well separated or close length-scales; sines: sums and products of sines;
+    /// ar: AR(1); nonsmooth: sawtooth, square wave, AR(1) with Laplace innovations; switchingar: AR(2) resonances that switch
+    /// between regimes (SNICA); segmentlaplace: Laplace noise with a scale per segment (TCL); segmentgaussian: Gaussian noise
+    /// with a variance per segment (iVAE)
+    #[arg(value_parser = kinds(), hide_possible_values = false)]
+    kind: SourceKind,
+    /// How they are mixed: linear, pnl, mlp2, mlp3, leakymlpL or tanhmlpL with L layers, such as leakymlp3 (TCL) or
+    /// tanhmlp3 (iVAE)
+    #[arg(long, default_value = "linear", value_parser = mixing)]
+    mixing: MixingKind,
+    /// Number of samples T
+    #[arg(long, default_value_t = 1000, value_name = "T")]
+    samples: usize,
+    /// Number of sources K
+    #[arg(long, short = 'k', default_value_t = 3, value_name = "K")]
+    sources: usize,
+    /// Number of channels [default: twice the sources]
+    #[arg(long, value_name = "M")]
+    channels: Option<usize>,
+    /// Standard deviation of the noise on channels of standard deviation 1
+    #[arg(long, default_value_t = 0.02, allow_negative_numbers = true)]
+    noise: f64,
+    /// Seed of all random numbers
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Folder for the files
+    #[arg(long, short, value_name = "DIR")]
+    out: PathBuf,
+    /// Further formats; npy and csv are always written
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    format: Vec<Format>,
+    /// Replace a folder that strt wrote
+    #[arg(long)]
+    overwrite: bool,
+    /// Say nothing
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+fn kinds() -> impl TypedValueParser<Value = SourceKind> {
+    let names = SourceKind::ALL.map(SourceKind::name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<SourceKind>())
+}
+
+fn mixing(text: &str) -> Result<MixingKind, String> {
+    text.parse()
+        .map_err(|error: strtransformer::Error| error.to_string())
+}
+
+/// `problem.json`: what was generated.
+#[derive(Serialize)]
+struct ProblemFile {
+    kind: String,
+    mixing: String,
+    linear: bool,
+    samples: usize,
+    sources: usize,
+    channels: usize,
+    noise: f64,
+    seed: u64,
+    /// For a linear mixing, channel = matrix · source + noise (rows are channels); null otherwise.
+    matrix: Option<Vec<Vec<f64>>>,
+}
+
+impl Generate {
+    pub fn run(self) -> Outcome {
+        let spec = ProblemSpec {
+            kind: self.kind,
+            mixing: self.mixing,
+            n_samples: self.samples,
+            n_sources: self.sources,
+            n_channels: self.channels.unwrap_or(self.sources.saturating_mul(2)),
+            noise: self.noise,
+            seed: self.seed,
+        };
+        let mut folder = Folder::plan(&self.out, Kind::Problem, self.overwrite.into())?;
+        let problem = spec
+            .generate()
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        folder.begin()?;
+        let write = || {
+            write_signals_of(&problem, folder.working(), &self.format)?;
+            let file = ProblemFile {
+                kind: spec.kind.to_string(),
+                mixing: spec.mixing.to_string(),
+                linear: spec.mixing.is_linear(),
+                samples: spec.n_samples,
+                sources: spec.n_sources,
+                channels: spec.n_channels,
+                noise: spec.noise,
+                seed: spec.seed,
+                matrix: problem.mixing.as_ref().map(|matrix| rows(matrix.as_ref())),
+            };
+            write_json(&folder.working().join(PROBLEM), &file)
+        };
+        if let Err(failure) = write() {
+            folder.give_up();
+            return Err(failure);
+        }
+        folder.publish()?;
+        if !self.quiet {
+            let file = |name: &str| self.out.join(name).display().to_string();
+            let (observations, sources) = (file("observations.csv"), file("true_sources.csv"));
+            let number = spec.n_sources.to_string();
+            let command = [
+                "strt",
+                "separate",
+                &observations,
+                "--sources",
+                &number,
+                "--reference",
+                &sources,
+            ];
+            output::print(&format!(
+                "{} samples, {number} sources in {} channels\nobservations  {observations}\nsources       {sources}\nmixing        \
+                 {}\n\nSeparate and score them with\n  {}\n",
+                spec.n_samples,
+                spec.n_channels,
+                file(PROBLEM),
+                output::shell_line(&command.map(String::from))
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Writes `observations` and `true_sources`, each in NPY, CSV and what else was asked for.
+pub fn write_signals_of(problem: &Problem, folder: &Path, formats: &[Format]) -> Outcome {
+    let channels: Vec<String> = (1..=problem.observations.ncols())
+        .map(|c| format!("ch{c}"))
+        .collect();
+    let sources = source_names(problem.sources.ncols());
+    let both = [
+        ("observations", problem.observations.as_ref(), &channels),
+        ("true_sources", problem.sources.as_ref(), &sources),
+    ];
+    for (name, values, names) in both {
+        for format in Format::with_defaults(formats) {
+            let signals = Signals {
+                values,
+                names,
+                // Sound needs a rate; generated samples have none, so the usual one of sound is taken.
+                rate: (format == Format::Wav).then_some(44_100.0),
+            };
+            write_signals(folder.join(format!("{name}.{}", format.ending())), &signals)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! What a long step shows: a bar on a terminal, a plain line now and then elsewhere, nothing when asked to be quiet.
+
+use crate::output::note;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+use strtransformer::train::StepReport;
+
+/// Lines of a run that does not write to a terminal.
+const PLAIN_LINES: usize = 20;
+
+/// Progress of a run of many steps.
+pub enum Progress {
+    Quiet,
+    Bar(ProgressBar),
+    Plain { began: Instant, before: usize },
+}
+
+impl Progress {
+    /// For a run that has taken `before` steps already.
+    pub fn new(quiet: bool, before: usize) -> Progress {
+        if quiet {
+            return Progress::Quiet;
+        }
+        if !std::io::stderr().is_terminal() {
+            return Progress::Plain {
+                began: Instant::now(),
+                before,
+            };
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let rate = |state: &ProgressState, out: &mut dyn Write| {
+            let _ = write!(out, "{:.0}", state.per_sec());
+        };
+        bar.set_style(
+            style("{bar:25} {pos}/{len} steps, {rate} steps/s, {eta} left, {msg}").with_key("rate", rate),
+        );
+        bar.set_position(before as u64);
+        bar.reset_eta();
+        Progress::Bar(bar)
+    }
+
+    pub fn show(&mut self, report: &StepReport<'_>) {
+        match self {
+            Progress::Quiet => {}
+            Progress::Bar(bar) => {
+                bar.set_length(report.steps as u64);
+                bar.set_position(report.step as u64);
+                if report.step.is_multiple_of(10) || report.step == report.steps {
+                    bar.set_message(words(report));
+                }
+            }
+            Progress::Plain { began, before } => {
+                if report.step <= *before {
+                    // The next restart counts from its own beginning.
+                    (*began, *before) = (Instant::now(), report.step - 1);
+                }
+                let every = report.steps.div_ceil(PLAIN_LINES).max(1);
+                if report.step.is_multiple_of(every) || report.step == report.steps {
+                    let rate = (report.step - *before) as f64 / began.elapsed().as_secs_f64().max(1e-9);
+                    let left = (report.steps - report.step) as f64 / rate;
+                    note(&format!(
+                        "step {}/{}, {rate:.0} steps/s, {left:.0} s left, {}",
+                        report.step,
+                        report.steps,
+                        words(report)
+                    ));
+                }
+            }
+        }
+    }
+
+    pub fn end(&self) {
+        if let Progress::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn words(report: &StepReport<'_>) -> String {
+    let restart = match report.restart {
+        0 => String::new(),
+        n => format!("restart {}, ", n + 1),
+    };
+    format!(
+        "{restart}objective {:.3}, reconstruction {:.3}, structure {:.3}",
+        report.smoothed_objective, report.terms.reconstruction, report.terms.structure
+    )
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// Does something that may take long and whose length is not known, under a turning sign on a terminal.
+pub fn under_way<T>(quiet: bool, what: &str, work: impl FnOnce() -> T) -> T {
+    if quiet || !std::io::stderr().is_terminal() {
+        return work();
+    }
+    let sign = ProgressBar::new_spinner();
+    sign.set_style(style("{spinner} {msg}, {elapsed}"));
+    sign.set_message(what.to_string());
+    sign.enable_steady_tick(Duration::from_millis(200));
+    let result = work();
+    sign.finish_and_clear();
+    result
+}

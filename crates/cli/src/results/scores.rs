@@ -1,0 +1,81 @@
+//! `scores.csv`: with a reference, how well the sources of each logged step match it.
+
+use crate::failure::Outcome;
+use crate::numbers_csv;
+use std::path::Path;
+use strt_report::ScoredStep;
+
+/// The scores of one step of one restart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoreRow {
+    pub restart: usize,
+    pub score: ScoredStep,
+}
+
+/// The rows as text. `matched_k` counts true sources from 1; 0 is none.
+pub fn to_csv(rows: &[ScoreRow], n_sources: usize) -> String {
+    let mut text = header(n_sources);
+    text.push('\n');
+    for ScoreRow { restart, score } in rows {
+        let first = [(restart + 1) as f64, score.step as f64, score.mac];
+        let matched = score
+            .matched
+            .iter()
+            .map(|source| source.map_or(0, |s| s + 1) as f64);
+        let values = first
+            .into_iter()
+            .chain(score.per_source.iter().copied())
+            .chain(matched);
+        text.push_str(&numbers_csv::line(values));
+    }
+    text
+}
+
+fn header(n_sources: usize) -> String {
+    let mut columns: Vec<String> = ["restart", "step", "mac"].map(String::from).into();
+    for name in ["correlation", "matched"] {
+        columns.extend((1..=n_sources).map(|k| format!("{name}_{k}")));
+    }
+    columns.join(",")
+}
+
+/// The rows of a file that [`to_csv`] wrote.
+pub fn read(path: &Path, n_sources: usize) -> Outcome<Vec<ScoreRow>> {
+    let rows = numbers_csv::read(path, &header(n_sources))?;
+    let row = |values: &Vec<f64>| ScoreRow {
+        restart: (values[0] as usize).saturating_sub(1),
+        score: ScoredStep {
+            step: values[1] as usize,
+            mac: values[2],
+            per_source: values[3..3 + n_sources].to_vec(),
+            matched: values[3 + n_sources..]
+                .iter()
+                .map(|&source| (source as usize).checked_sub(1))
+                .collect(),
+        },
+    };
+    Ok(rows.iter().map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_with_the_same_bits() {
+        let score = ScoredStep {
+            step: 7,
+            mac: 0.1 + 0.2,
+            per_source: vec![1.0 / 3.0, f64::NAN],
+            matched: vec![Some(1), None],
+        };
+        let rows = [ScoreRow { restart: 2, score }];
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("scores.csv");
+        std::fs::write(&path, to_csv(&rows, 2)).unwrap();
+        let back = read(&path, 2).unwrap();
+        assert_eq!(to_csv(&back, 2), to_csv(&rows, 2));
+        assert_eq!((back[0].restart, back[0].score.mac), (2, 0.1 + 0.2));
+        assert_eq!(back[0].score.matched, [Some(1), None]);
+    }
+}

@@ -1,0 +1,84 @@
+//! The end of a run in words, for the terminal.
+
+use super::summary::Summary;
+use super::{BranchSummary, REPORT};
+use crate::table::table;
+use std::fmt::Write;
+use std::path::Path;
+use strtransformer::train::StopReason;
+
+/// A table of the sources, how the run ended, and where everything is.
+pub fn words(summary: &Summary, folder: &Path) -> String {
+    let mut text = sources(summary);
+    text.push('\n');
+    let mut fact =
+        |name: &str, value: String| writeln!(text, "{name:<34} {value}").expect("a string takes text");
+    if let Some(scores) = &summary.scores {
+        fact("mean absolute correlation (MAC)", format!("{:.4}", scores.mac));
+    }
+    fact(
+        "variance of the channels explained",
+        format!("{:.1} %", 100.0 * summary.explained_variance),
+    );
+    fact("objective", format!("{:.4}", summary.smoothed_objective));
+    let restarts = match summary.restarts.len() {
+        1 => String::new(),
+        n => format!(", restart {} of {n} kept", summary.kept_restart + 1),
+    };
+    fact(
+        "training",
+        format!(
+            "{} steps{restarts}, {:.1} s ({:.0} steps/s)",
+            summary.steps, summary.wall_seconds, summary.steps_per_second
+        ),
+    );
+    fact("ended", ending(summary));
+    for warning in &summary.warnings {
+        writeln!(text, "warning: {warning}").expect("a string takes text");
+    }
+    text.push('\n');
+    writeln!(text, "results  {}", folder.display()).expect("a string takes text");
+    writeln!(text, "report   {}", folder.join(REPORT).display()).expect("a string takes text");
+    text
+}
+
+fn sources(summary: &Summary) -> String {
+    let mut header = vec!["source", "expected patch", "slope", "variance"];
+    if summary.scores.is_some() {
+        header.extend(["true source", "|correlation|"]);
+    }
+    let row = |(k, branch): (usize, &BranchSummary)| {
+        let patch = match summary.input.sampling_rate {
+            Some(rate) => format!("{:.3} s", branch.expected_patch / rate),
+            None => format!("{:.1} samples", branch.expected_patch),
+        };
+        let mut row = vec![
+            branch.source.clone(),
+            patch,
+            format!("{:.3}", branch.slope),
+            format!("{:.1} %", 100.0 * branch.explained_variance),
+        ];
+        if let Some(scores) = &summary.scores {
+            row.push(scores.matched[k].map_or("-".into(), |source| source.to_string()));
+            row.push(format!("{:.4}", scores.per_source[k]));
+        }
+        row
+    };
+    let rows: Vec<Vec<String>> = summary.branches.iter().enumerate().map(row).collect();
+    table(&header, &rows)
+}
+
+fn ending(summary: &Summary) -> String {
+    let why = match summary.stop_reason {
+        StopReason::Plateau => "the objective no longer improved",
+        StopReason::StepLimit => "all steps taken",
+        StopReason::Interrupted => "interrupted",
+        StopReason::Diverged => "diverged",
+    };
+    let converged = if summary.converged {
+        "converged"
+    } else {
+        "not converged"
+    };
+    format!("{why}; {converged}")
+}

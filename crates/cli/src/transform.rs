@@ -1,0 +1,167 @@
+//! `strt transform`: the sources of another recording under a trained model.
+
+use crate::failure::{Failure, Outcome};
+use crate::input::InputOptions;
+use crate::interrupt;
+use crate::output::{self, note};
+use crate::progress::Progress;
+use crate::results::summary::source_names;
+use clap::Args;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use strt_io::{Signals, check_signals, load_model, write_signals};
+use strtransformer::train::{StepReport, StopReason};
+use strtransformer::{Recording, Separation};
+
+#[derive(Args)]
+pub struct Transform {
+    /// A model.safetensors, or the folder of a run
+    model: PathBuf,
+    /// A recording with the channels of the one that the model was trained on
+    input: PathBuf,
+    /// File for the sources: .npy, .csv, .mat, .parquet or .wav [default: name of the input with the ending .sources.npy, in
+    /// the current folder]
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace the file
+    #[arg(long)]
+    overwrite: bool,
+    /// Steps for the sources of a nonlinear model; an affine one needs none
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    steps: u32,
+    /// Show nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+    #[command(flatten)]
+    reading: InputOptions,
+}
+
+impl Transform {
+    pub fn run(self) -> Outcome {
+        let model_path = match self.model.is_dir() {
+            true => self.model.join("model.safetensors"),
+            false => self.model.clone(),
+        };
+        let out = self.out.clone().unwrap_or_else(|| {
+            let name = self.input.file_name().unwrap_or(self.input.as_os_str());
+            Path::new(name).with_extension("sources.npy")
+        });
+        if out.exists() && !self.overwrite {
+            return Err(Failure::Failed(format!(
+                "{}: the file exists; choose another --out, or replace it with --overwrite",
+                out.display()
+            )));
+        }
+        if let Some(parent) = out
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty() && !parent.is_dir())
+        {
+            return Err(Failure::Failed(format!(
+                "{}: expected a folder, found none; create it, or choose another --out",
+                parent.display()
+            )));
+        }
+        let model = load_model(&model_path)?;
+        let recording = self.recording(&model)?;
+        let names = source_names(model.sources().ncols());
+        check_signals(
+            &out,
+            &Signals {
+                // Of the shape that the sources will have.
+                values: recording.observations().subcols(0, names.len()),
+                names: &names,
+                rate: recording.sampling_rate(),
+            },
+        )?;
+        interrupt::watch();
+        let mut progress = Progress::new(self.quiet, 0);
+        let transformed = model
+            .transform(&recording, self.steps as usize, &mut |report: &StepReport<'_>| {
+                progress.show(report);
+                match interrupt::asked() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            })
+            .map_err(|error| Failure::Failed(format!("{}: {error}", self.input.display())))?;
+        progress.end();
+        match transformed.stop {
+            Some(StopReason::Interrupted) => {
+                note("interrupted: nothing was written");
+                return Err(Failure::Interrupted);
+            }
+            Some(StopReason::Diverged) => {
+                return Err(Failure::Failed(format!(
+                    "{}: the sources of this recording were no longer finite; it may be too different from the one that the \
+                     model was trained on",
+                    self.input.display()
+                )));
+            }
+            _ => {}
+        }
+        write_signals(
+            &out,
+            &Signals {
+                values: transformed.sources.as_ref(),
+                names: &names,
+                rate: recording.sampling_rate(),
+            },
+        )?;
+        if !self.quiet {
+            let (t, k) = transformed.sources.shape();
+            let converged = match transformed.converged {
+                true => "",
+                false => "warning: the sources were still improving; try more --steps\n",
+            };
+            output::print(&format!(
+                "{converged}{t} samples of {k} sources: {}\n",
+                out.display()
+            ));
+        }
+        Ok(())
+    }
+
+    /// The new recording with its channels as the model has them: by name where the file has those names, else as they
+    /// come.
+    fn recording(&self, model: &Separation) -> Outcome<Recording> {
+        let wanted = &model.parts().channel_names;
+        let opened = self.reading.open(&self.input, self.quiet)?;
+        let found = opened.recording.channel_names();
+        let order: Option<Vec<usize>> = wanted
+            .iter()
+            .map(|name| found.iter().position(|other| other == name))
+            .collect();
+        match order {
+            Some(order) if order.iter().copied().eq(0..found.len()) => Ok(opened.recording),
+            Some(order) => {
+                if !self.quiet {
+                    note("channels: taken by name, in the order of the model");
+                }
+                let values = opened.recording.observations();
+                let picked = faer::Mat::from_fn(values.nrows(), order.len(), |t, c| values[(t, order[c])]);
+                let recording = Recording::from_mat(picked)?.with_channel_names(wanted.clone())?;
+                Ok(match opened.recording.sampling_rate() {
+                    Some(rate) => recording.with_sampling_rate(rate)?,
+                    None => recording,
+                })
+            }
+            None if found.len() == wanted.len() && !found.iter().any(|name| wanted.contains(name)) => {
+                // Not even --quiet hides what may change the result.
+                note(&format!(
+                    "warning: the channels are named {}, those of the model {}; they are taken in order",
+                    found.join(", "),
+                    wanted.join(", ")
+                ));
+                Ok(opened.recording)
+            }
+            None => Err(Failure::Failed(format!(
+                "{}: expected the {} channels of the model ({}), found {} ({}); choose them with --channels",
+                self.input.display(),
+                wanted.len(),
+                wanted.join(", "),
+                found.len(),
+                found.join(", ")
+            ))),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Bad input: one message each, exit status 1 or 2, and nothing left behind. The messages are in `snapshots/refusals.txt`.
+
+mod common;
+
+use common::{Place, fixture, snapshot};
+use std::fmt::Write;
+
+/// Words that differ from run to run.
+fn anonymous(text: &str) -> String {
+    text.replace(&fixture(""), "FIXTURES/")
+}
+
+#[test]
+fn every_refusal_is_one_message_and_leaves_nothing() {
+    let place = Place::new();
+    place.problem("300");
+    place.write("empty.csv", "");
+    place.write("ragged.csv", "a,b,c\n1,2,3\n4,5\n6,7,8\n");
+    place.write("word.csv", "Fz,Cz\n1,2\n3,broken\n4,5\n");
+    place.write("text.npy", "a,b\n1,2\n3,4\n");
+    place.write("short.csv", "a,b\n1,2\n3,5\n2,9\n");
+    place.write("constant.csv", format!("a,b\n{}", "1,2\n".repeat(100)));
+    place.write("bad.toml", "[weights]\nsmothness = 1\n");
+    place.write("broken.toml", "seed = = 1\n");
+    std::fs::create_dir(place.path("folder")).unwrap();
+    std::fs::create_dir(place.path("taken")).unwrap();
+    place.write("taken/file", "x");
+    for name in [
+        "fortran.npy",
+        "plain.npz",
+        "plain.mat",
+        "v73.mat",
+        "plain.edf",
+        "plain.bdf",
+        "pcm_16.wav",
+        "none.parquet",
+        "inside.set",
+    ] {
+        let bytes = std::fs::read(fixture(name)).unwrap();
+        place.write(&format!("cut_{name}"), &bytes[..bytes.len() * 2 / 3]);
+    }
+    std::fs::copy(fixture("w16.hea"), place.path("w16.hea")).unwrap();
+    let bytes = std::fs::read(fixture("w16.dat")).unwrap();
+    place.write("w16.dat", &bytes[..bytes.len() / 2]);
+    place.write("cut.csv", "a,b,c\n1,2,3\n4,5,6\n7,8");
+    // An EDF that says it has no channels.
+    let mut edf = std::fs::read(fixture("plain.edf")).unwrap();
+    edf[252..256].copy_from_slice(b"0   ");
+    edf[184..192].copy_from_slice(b"256     ");
+    edf.truncate(256);
+    place.write("no_channels.edf", edf);
+    let objects = fixture("objects.npy");
+
+    let good = "data/observations.csv";
+    let cases: Vec<Vec<&str>> = vec![
+        vec!["absent.csv", "-k", "2"],
+        vec!["folder", "-k", "2"],
+        vec!["empty.csv", "-k", "2"],
+        vec!["ragged.csv", "-k", "2"],
+        vec!["word.csv", "-k", "2"],
+        vec!["text.npy", "-k", "2"],
+        vec!["no_channels.edf", "-k", "2"],
+        vec![&objects, "-k", "2"],
+        vec!["cut.csv", "-k", "2"],
+        vec!["cut_fortran.npy", "-k", "2"],
+        vec!["cut_plain.npz", "-k", "2"],
+        vec!["cut_plain.mat", "-k", "2"],
+        vec!["cut_v73.mat", "-k", "2"],
+        vec!["cut_plain.edf", "-k", "2"],
+        vec!["cut_plain.bdf", "-k", "2"],
+        vec!["cut_pcm_16.wav", "-k", "2"],
+        vec!["cut_none.parquet", "-k", "2"],
+        vec!["cut_inside.set", "-k", "2"],
+        vec!["w16.hea", "-k", "2"],
+        vec![good, "-k", "0"],
+        vec![good, "-k", "-1"],
+        vec![good, "-k", "many"],
+        vec![good, "-k", "7"],
+        vec![good],
+        vec!["short.csv", "-k", "2"],
+        vec!["constant.csv", "-k", "1"],
+        vec!["constant.csv", "-k", "auto"],
+        vec![good, "-k", "2", "--config", "bad.toml"],
+        vec![good, "-k", "2", "--config", "broken.toml"],
+        vec![good, "-k", "2", "--config", "absent.toml"],
+        vec![good, "-k", "2", "--set", "weights.smothness=1"],
+        vec![good, "-k", "2", "--set", "weights.smoothness=-1"],
+        vec![good, "-k", "2", "--set", "mixer.kind=custom"],
+        vec![good, "-k", "2", "--steps", "0"],
+        vec![good, "-k", "2", "--restarts", "0"],
+        vec![good, "-k", "2", "--rate", "-5"],
+        vec![good, "-k", "2", "--channels", "Fz"],
+        vec![good, "-k", "2", "--start", "1"],
+        vec![good, "-k", "2", "--rate", "100", "--start", "2", "--stop", "1"],
+        vec![good, "-k", "2", "--format", "xls"],
+        vec![good, "-k", "2", "--format", "wav"],
+        vec![good, "-k", "2", "--log-every", "0"],
+        vec![good, "-k", "2", "--reference", "absent.csv"],
+        vec![good, "-k", "2", "--reference", "short.csv"],
+        vec![good, "-k", "2", "--out", "taken"],
+        vec![good, "-k", "2", "--out", "taken", "--overwrite"],
+        vec![good, "-k", "2", "--out", "empty.csv"],
+        vec![good, "-k", "2", "--out", "empty.csv/inside"],
+        vec![good, "-k", "2", "--out", "/"],
+        vec![good, "-k", "2", "--presett", "paper"],
+        vec!["--resume", "absent"],
+        vec!["--resume", "folder"],
+        vec!["--resume", "folder", "--steps", "5"],
+    ];
+    let before = place.names("");
+    let mut text = String::new();
+    for case in cases {
+        let arguments = [&["separate"][..], &case].concat();
+        // Where a case should be refused and is not, it must not take long.
+        let quick = ["--set", "optimizer.steps=1"];
+        let arguments = match case.contains(&"--resume") || case.contains(&"--steps") {
+            true => arguments,
+            false => [&arguments[..], &quick].concat(),
+        };
+        let ran = place.strt(&arguments);
+        let shown = anonymous(&case.join(" "));
+        assert!(
+            [1, 2].contains(&ran.status),
+            "strt separate {shown}: status {}\n{}\n{}",
+            ran.status,
+            ran.stdout,
+            ran.stderr
+        );
+        assert_eq!(ran.stdout, "", "strt separate {shown}");
+        assert_eq!(place.names(""), before, "strt separate {shown} left something");
+        // What was detected comes first; the message is what follows.
+        let message = ran.stderr.find("error: ").map_or("", |at| &ran.stderr[at..]);
+        assert!(
+            !message.is_empty() && !ran.stderr.contains("panicked"),
+            "{shown}: {}",
+            ran.stderr
+        );
+        writeln!(
+            text,
+            "$ strt separate {shown}\n{}[{}]\n",
+            anonymous(message),
+            ran.status
+        )
+        .unwrap();
+    }
+    snapshot("refusals.txt", &text);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unreadable_file_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.write("secret.csv", "a,b\n1,2\n3,4\n");
+    std::fs::set_permissions(place.path("secret.csv"), std::fs::Permissions::from_mode(0o000)).unwrap();
+    if std::fs::read(place.path("secret.csv")).is_ok() {
+        eprintln!("skipped: this user may read everything");
+        return;
+    }
+    let ran = place.strt(&["separate", "secret.csv", "-k", "1"]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.stderr.contains("secret.csv: cannot read"), "{}", ran.stderr);
+}
+
+/// A file system of 1 MB, in a name space of our own, so that no rights are needed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_refused_and_leaves_nothing() {
+    use std::process::Command;
+    let place = Place::new();
+    place.problem("300");
+    std::fs::create_dir(place.path("disk")).unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=1m tmpfs disk || exit 99
+         {} separate data/observations.csv -k 2 --steps 2 --out disk/run
+         status=$?
+         ls -A disk
+         exit $status",
+        env!("CARGO_BIN_EXE_strt")
+    );
+    let output = Command::new("unshare")
+        .args(["--map-root-user", "--mount", "sh", "-c", &script])
+        .current_dir(place.path(""))
+        .output();
+    let ran = match output {
+        Ok(output) if output.status.code() == Some(99) => None,
+        Ok(output) => Some(common::Ran::new(output)),
+        Err(_) => None,
+    };
+    let Some(ran) = ran.filter(|ran| !ran.stderr.contains("unshare")) else {
+        eprintln!("skipped: a small file system cannot be mounted here");
+        return;
+    };
+    assert_eq!(ran.status, 1, "{}\n{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stderr.contains("No space left on device") && ran.stderr.contains("there is space"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(ran.stdout, "", "the disk is as it was");
+}
