@@ -91,6 +91,6 @@ mod tests {
                 varying(t, source)
             }
         }));
-        assert!(message.contains("source 1, sample 3"), "{message}");
+        assert!(message.contains("source 2, sample 4"), "{message}");
     }
 }

@@ -81,6 +81,18 @@ impl WavReader {
         };
         source.require(data_at, size, "chunk `data`")?;
         let frame = (block.number.size() * block.n_channels) as u64;
+        if size < frame {
+            // Before thousands of channels that are not there are given names.
+            return Err(damaged(
+                source.path(),
+                "chunk `data`",
+                format!(
+                    "one sample of {} channels, {frame} bytes, or more",
+                    block.n_channels
+                ),
+                format!("{size} bytes"),
+            ));
+        }
         block.n_samples = (size / frame) as usize;
         let mut contents = Contents::plain(block.n_samples, block.n_channels, Some(f64::from(rate)));
         contents.detected(match block.number {

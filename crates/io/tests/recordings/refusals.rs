@@ -177,6 +177,12 @@ fn signals(made: &Made) -> Vec<PathBuf> {
         cut(made, "pcm_16.wav", "cut.wav", 0.5),
         cut(made, "pcm_16.wav", "cut_header.wav", 0.1),
         patched(made, "pcm_16.wav", "no_channels.wav", &[(22, &[0, 0])]),
+        patched(
+            made,
+            "pcm_u8.wav",
+            "many_channels.wav",
+            &[(22, &[2, 43]), (32, &[2, 43])],
+        ),
         record("segments", "segments/3 2 100 10\n", 10),
         record(
             "few_lines",
