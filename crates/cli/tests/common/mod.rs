@@ -99,6 +99,19 @@ impl Ran {
     }
 }
 
+/// `strt separate` on the recording of [`Place::problem`], small and short.
+pub fn separate(more: &[&str]) -> Vec<String> {
+    let fixed = ["separate", "data/observations.csv", "--sources", "3"];
+    let words = fixed.iter().chain(&SMALL).chain(more);
+    words.map(|word| word.to_string()).collect()
+}
+
+/// Runs it to its end.
+pub fn run(place: &Place, more: &[&str]) -> Ran {
+    let arguments = separate(more);
+    place.done(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
 /// A file that another program wrote, of the fixtures of `strt-io`.
 pub fn fixture(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../io/tests/fixtures");
