@@ -10,6 +10,7 @@ import json
 import sys
 import time
 import warnings
+from importlib.metadata import version
 
 import numpy as np
 
@@ -44,6 +45,23 @@ try:
 
     METHODS["python-picard"] = run_picard
     VERSIONS.append(f"python-picard {getattr(picard, '__version__', '?')}")
+except ImportError:
+    pass
+
+try:
+    import amica
+    import torch
+
+    torch.set_num_threads(1)
+
+    def run_amica(y, k, seed):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            sources = amica.AMICA(n_components=k, random_state=seed, verbose=0).fit_transform(y)
+        return sources, not any("convergence" in str(w.message) for w in caught)
+
+    METHODS["amica"] = run_amica
+    VERSIONS.append(f"amica-python {version('amica-python')}")
 except ImportError:
     pass
 

@@ -59,8 +59,8 @@
 //! the latter makes J a likelihood; the default weight is 1.5 times that, which is more robust in short recordings.
 //!
 //! **Fiber coordinates.** S = Zw·A + E with Zw the whitened principal components: A (K×K) moves whole sources at once,
-//! E (T×K) is the rest; it stays 0 for an affine mixer and is freed in a second stage for a nonlinear one. The linear
-//! output layer of the mixer is eliminated by least squares in every step (variable projection), so that by the
+//! E (T×K) is the rest; it stays 0 for an affine mixer and is freed in a second stage for a nonlinear one, each source at
+//! the pace at which its networks predict it. The linear output layer of the mixer is eliminated by least squares in every step (variable projection), so that by the
 //! envelope theorem ∂J/∂S is the partial derivative at the solved layer.
 //!
 //! The preset `paper` ([`Config::paper`]) is the objective and Algorithm 1 as printed, with Adam; every difference to the default is a switch of

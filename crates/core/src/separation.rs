@@ -242,10 +242,26 @@ impl Separation {
 
     /// Ŷ in the units of the recording (T×m); NaN where samples are missing.
     pub fn reconstruction(&self) -> Result<Mat<f64>> {
-        let mut scaled = Mat::zeros(self.parts.sources.nrows(), self.parts.mixer.n_channels());
+        self.mix(self.sources())
+    }
+
+    /// The channels (T×m), in the units of the recording, that sources (T×K) would give; NaN in rows with a NaN.
+    ///
+    /// # Errors
+    /// When the number of columns is not K.
+    pub fn mix(&self, sources: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let k = self.parts.mixer.n_sources();
+        if sources.ncols() != k {
+            return Err(Error::Shape {
+                what: "sources to be mixed",
+                expected: format!("{k} columns, one a source"),
+                found: sources.ncols().to_string(),
+            });
+        }
+        let mut scaled = Mat::zeros(sources.nrows(), self.parts.mixer.n_channels());
         self.parts
             .mixer
-            .forward(self.parts.sources.as_ref(), scaled.as_mut(), &mut Vec::new());
+            .forward(sources, scaled.as_mut(), &mut Vec::new());
         self.parts.scaling.invert(scaled.as_ref())
     }
 
@@ -262,6 +278,41 @@ impl Separation {
             .map(|(c, o)| shift[c] + scale[c] * o)
             .collect();
         Some((matrix, offset))
+    }
+
+    /// Unmixing matrix (K×m) and offsets (K) of an affine mixer: source = matrix · channel + offset, channels in the units
+    /// of the recording.
+    pub fn unmixing(&self) -> Option<(Mat<f64>, Vec<f64>)> {
+        affine_map(&*self.parts.mixer)?;
+        let parts = &self.parts;
+        let (scale, shift) = (parts.scaling.scale(), parts.scaling.offset());
+        let (m, k) = (scale.len(), parts.config.n_sources);
+        let gauge = |k: usize| match parts.config.mixer.decoder_standardization {
+            true => parts.gauge[k],
+            false => (0.0, 1.0),
+        };
+        let matrix = Mat::from_fn(k, m, |k, c| parts.unmixing[(c, k)] / scale[c] / gauge(k).1);
+        let offset = (0..k)
+            .map(|k| {
+                let moved: f64 = (0..m).map(|c| matrix[(k, c)] * shift[c]).sum();
+                (parts.unmixing[(m, k)] - gauge(k).0) / gauge(k).1 - moved
+            })
+            .collect();
+        Some((matrix, offset))
+    }
+
+    /// The whitening (K×m) and the means of the channels (m), in the units of the recording: the whitened components are
+    /// matrix · (channel − mean).
+    pub fn channel_whitening(&self) -> (Mat<f64>, Vec<f64>) {
+        let (whitening, scaling) = (&self.parts.whitening, &self.parts.scaling);
+        let (scale, shift) = (scaling.scale(), scaling.offset());
+        let v = whitening.matrix();
+        let matrix = Mat::from_fn(v.ncols(), v.nrows(), |k, c| v[(c, k)] / scale[c]);
+        let mean = whitening.mean().iter().zip(scale).zip(shift);
+        (
+            matrix,
+            mean.map(|((mean, scale), shift)| mean * scale + shift).collect(),
+        )
     }
 
     pub(crate) fn summary(&self) -> RestartSummary {

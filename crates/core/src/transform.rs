@@ -4,10 +4,11 @@
 //! new samples are optimised, with mixer, networks, controller and gauge frozen, from the best linear guess.
 
 use crate::config::{Coordinates, Elimination, Init, MixerKind};
+use crate::recording::missing_samples;
 use crate::separation::{Separation, affine_map};
 use crate::train::{Observer, Prepared, Start, StopReason, Trainer};
 use crate::{Error, Recording, Result};
-use faer::Mat;
+use faer::{Mat, MatRef};
 use strt_kernels::Buffer;
 
 /// Sources of a new recording.
@@ -39,16 +40,22 @@ impl Separation {
                 found: recording.n_channels().to_string(),
             });
         }
-        if affine_map(&*parts.mixer).is_some() {
-            let s = self.linear_sources(recording)?;
-            let sources = Mat::from_fn(s.nrows(), s.ncols(), |t, k| self.decode(k, s[(t, k)]));
+        if let Some(sources) = self.unmix(recording.observations()) {
             return Ok(Transformed {
-                sources,
+                sources: sources?,
                 stop: None,
                 converged: true,
             });
         }
         self.optimise(recording, steps, observer)
+    }
+
+    /// Sources (T×K) of any number of rows of the same channels under an affine mixer, row by row: a row with a NaN gives
+    /// a row of NaN. `None` for a nonlinear mixer, which has no inverse.
+    pub fn unmix(&self, observations: MatRef<'_, f64>) -> Option<Result<Mat<f64>>> {
+        affine_map(&*self.parts.mixer)?;
+        let decoded = |s: Mat<f64>| Mat::from_fn(s.nrows(), s.ncols(), |t, k| self.decode(k, s[(t, k)]));
+        Some(self.linear_sources(observations).map(decoded))
     }
 
     /// Φ_dec with the training gauge.
@@ -62,14 +69,15 @@ impl Separation {
     }
 
     /// S by the learned affine map; NaN rows stay NaN.
-    fn linear_sources(&self, recording: &Recording) -> Result<Mat<f64>> {
-        let scaled = self.parts.scaling.apply(recording.observations())?;
+    fn linear_sources(&self, observations: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let scaled = self.parts.scaling.apply(observations)?;
         let (m, unmixing) = (scaled.ncols(), &self.parts.unmixing);
         let weights = unmixing.as_ref().subrows(0, m);
+        let missing = missing_samples(observations);
         let mut s = &scaled * weights;
         for k in 0..s.ncols() {
             for t in 0..s.nrows() {
-                s[(t, k)] = if recording.is_missing(t) {
+                s[(t, k)] = if missing[t] {
                     f64::NAN
                 } else {
                     s[(t, k)] + unmixing[(m, k)]
@@ -115,7 +123,7 @@ impl Separation {
         let ratio = recording.n_samples() as f64 / parts.sources.nrows() as f64;
         config.weights.observation_variance = config.weights.observation_variance.map(|v| v * ratio);
 
-        let mut initial = self.linear_sources(recording)?;
+        let mut initial = self.linear_sources(recording.observations())?;
         for k in 0..initial.ncols() {
             for t in 0..initial.nrows() {
                 if recording.is_missing(t) {

@@ -10,7 +10,8 @@ use faer::Mat;
 use strt_kernels::gradcheck::relative_error;
 use strt_kernels::{BranchSet, Buffer, Layout};
 use strtransformer::config::{
-    Activation, Coordinates, Elimination, EnergyForm, EngineKind, MixerKind, SeparationForm, Smoothness,
+    Activation, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, MixerKind, SeparationForm,
+    Smoothness,
 };
 use strtransformer::model::sources::SourceParameters;
 use strtransformer::{Config, Recording, Trainer};
@@ -45,6 +46,7 @@ fn tiny() -> Config {
     config.branches.ffn_ratio = 1;
     config.branches.max_shift = 3;
     config.sources.unlock = Some(0.0);
+    config.sources.freedom = Freedom::Full; // concerns the update, not the gradient
     config.mixer.hidden = vec![3];
     config.weights.kappa = Some(0.1);
     // Every term large enough to be seen beside the others.

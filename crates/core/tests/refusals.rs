@@ -88,6 +88,10 @@ const TABLE: &[Row] = &[
         (c.n_sources, c.sources.init) = (100, Init::Nss);
     }),
     ("sources.unlock", "-0.5", "from 0 to 1", |c| c.sources.unlock = Some(-0.5)),
+    ("threads", "1025", "at most 1024", |c| c.threads = 1025),
+    ("sources.freedom", "Predictable", "set it to full", |c| {
+        (c.sources.standardize, c.sources.unlock) = (false, Some(0.5));
+    }),
 ];
 
 #[test]

@@ -161,16 +161,57 @@ impl Decomposition {
     /// # Errors
     /// When the number of columns is not the number of channels.
     pub fn apply(&self, observations: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        if observations.ncols() != self.mean.len() {
-            return Err(Error::Shape {
-                what: "unmixing of other rows",
-                expected: format!("{} channels, as separated", self.mean.len()),
-                found: format!("{} columns", observations.ncols()),
-            });
-        }
-        let centred = Mat::from_fn(observations.nrows(), observations.ncols(), |t, c| {
-            observations[(t, c)] - self.mean[c]
-        });
-        Ok(centred * &self.channel_unmixing)
+        unmix_rows(observations, &self.mean, self.channel_unmixing())
     }
+}
+
+/// (Y − mean)·U: sources (T×K) of rows of m channels, with U (m×K). A row with a NaN gives a row of NaN.
+///
+/// # Errors
+/// When the numbers of channels differ.
+pub fn unmix_rows(
+    observations: MatRef<'_, f64>,
+    mean: &[f64],
+    channel_unmixing: MatRef<'_, f64>,
+) -> Result<Mat<f64>> {
+    if observations.ncols() != mean.len() || channel_unmixing.nrows() != mean.len() {
+        return Err(Error::Shape {
+            what: "unmixing of other rows",
+            expected: format!("{} channels, as separated", mean.len()),
+            found: format!(
+                "{} columns and an unmixing of {} channels",
+                observations.ncols(),
+                channel_unmixing.nrows()
+            ),
+        });
+    }
+    let centred = Mat::from_fn(observations.nrows(), observations.ncols(), |t, c| {
+        observations[(t, c)] - mean[c]
+    });
+    Ok(centred * channel_unmixing)
+}
+
+/// S·Mᵀ + mean: channels (T×m) of sources (T×K), with M (m×K). A row with a NaN gives a row of NaN.
+///
+/// # Errors
+/// When the numbers of sources or channels differ.
+pub fn mix_rows(sources: MatRef<'_, f64>, mixing: MatRef<'_, f64>, mean: &[f64]) -> Result<Mat<f64>> {
+    if sources.ncols() != mixing.ncols() || mixing.nrows() != mean.len() {
+        return Err(Error::Shape {
+            what: "sources to be mixed",
+            expected: format!(
+                "{} columns, one a source, and {} means",
+                mixing.ncols(),
+                mixing.nrows()
+            ),
+            found: format!("{} columns and {} means", sources.ncols(), mean.len()),
+        });
+    }
+    let mut channels = sources * mixing.transpose();
+    for (c, mean) in mean.iter().enumerate() {
+        for value in channels.col_as_slice_mut(c) {
+            *value += mean;
+        }
+    }
+    Ok(channels)
 }

@@ -48,7 +48,7 @@ mod sobi;
 pub use amuse::Amuse;
 pub use components::Components;
 pub use convergence::{Convergence, StopReason};
-pub use decomposition::{Decomposition, Unmixing};
+pub use decomposition::{Decomposition, Unmixing, mix_rows, unmix_rows};
 pub use fastica::{Extraction, FastIca};
 pub use jade::Jade;
 pub use nonlinearity::Nonlinearity;

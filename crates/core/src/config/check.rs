@@ -1,8 +1,8 @@
 //! [`Config`] → [`Plan`]: the one place where a configuration is judged and its automatic values are chosen.
 
 use super::{
-    Branches, Config, Coordinates, Elimination, EnergyForm, EngineKind, MixerKind, Schedule, SeparationForm,
-    Smoothness,
+    Branches, Config, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, MixerKind, Schedule,
+    SeparationForm, Smoothness,
 };
 use crate::baselines::Method;
 use crate::{Error, Recording, Result};
@@ -11,6 +11,9 @@ use strt_kernels::{BranchSet, NetworkShape, ScaleShape};
 
 /// Observed values T·m to which the automatic ν_y refers (the problems on which it was settled: 1000 × 6).
 const REFERENCE_VALUES: f64 = 6000.0;
+
+/// More threads than this only wait for each other.
+const MOST_THREADS: usize = 1024;
 
 /// The automatic number of steps.
 const STEPS: usize = 2000;
@@ -24,6 +27,8 @@ pub struct Plan {
     pub(crate) steps: usize,
     /// Step index from which E is free; `None` when it never is, or when S itself is the parameter.
     pub(crate) unlock_step: Option<usize>,
+    /// Whether E_k moves at the pace at which the networks of source k predict it.
+    pub(crate) by_predictability: bool,
     /// ν_y.
     pub(crate) observation_variance: f64,
     /// λ_str.
@@ -141,6 +146,12 @@ impl Config {
             "set the number of sources K, at least 1",
         )?;
         at_least_one("restarts", self.restarts)?;
+        ensure(
+            self.threads <= MOST_THREADS,
+            "threads",
+            self.threads,
+            format!("expected at most {MOST_THREADS}, or 0 for all cores"),
+        )?;
         self.check_branches()?;
         self.check_controller()?;
         self.check_weights()?;
@@ -158,10 +169,11 @@ impl Config {
         let mut config = self.clone();
         let affine = self.mixer.kind == MixerKind::Affine;
         let k = self.n_sources as f64;
-        let (variance, kappa, ridge) = if affine {
-            (100.0, 0.03, 1e-6)
-        } else {
-            (1.0, 0.3, 1e-4)
+        let direct = self.sources.coordinates == Coordinates::Direct;
+        let (variance, kappa, ridge) = match (affine, direct) {
+            (true, _) => (100.0, 0.03, 1e-6),
+            (false, true) => (1.0, 0.3, 2e-3),
+            (false, false) => (2.0, 0.3, 2e-3),
         };
         let observed = ((n_samples - recording.n_missing()) * n_channels) as f64;
         let observation_variance = *config
@@ -182,7 +194,6 @@ impl Config {
         };
         let ridge = *config.mixer.ridge.get_or_insert(ridge);
         let steps = *config.optimizer.steps.get_or_insert(STEPS);
-        let direct = self.sources.coordinates == Coordinates::Direct;
         let sources_rate = *config
             .optimizer
             .rates
@@ -194,6 +205,13 @@ impl Config {
             (false, false) => 1.0 / 3.0,
         });
         let unlock_step = (!direct && unlock < 1.0).then_some((unlock * steps as f64) as usize);
+        let by_predictability = self.sources.freedom == Freedom::Predictable && unlock_step.is_some();
+        ensure(
+            self.sources.standardize || !by_predictability,
+            "sources.freedom",
+            self.sources.freedom,
+            "without sources.standardize it is not known which share of a source is predicted: set it to full",
+        )?;
         let whole = self.optimizer.block == 0 || self.branches.crop == 0;
         let is_long = !whole && n_samples > self.optimizer.block.max(self.branches.crop);
         let branches = BranchSet {
@@ -208,6 +226,7 @@ impl Config {
             branches,
             steps,
             unlock_step,
+            by_predictability,
             observation_variance,
             structure,
             separation,

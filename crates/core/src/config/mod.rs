@@ -12,7 +12,7 @@ mod sections;
 pub use check::Plan;
 pub use sections::{
     Activation, Assignment, AssignmentRule, Branches, Controller, Coordinates, EarlyStopping, Elimination,
-    EnergyForm, EngineKind, Init, MixerConfig, MixerKind, Optimizer, Preprocess, Rates, Schedule,
+    EnergyForm, EngineKind, Freedom, Init, MixerConfig, MixerKind, Optimizer, Preprocess, Rates, Schedule,
     SeparationForm, Smoothness, Sources, Weights,
 };
 
@@ -101,6 +101,7 @@ impl Config {
         config.sources.coordinates = Coordinates::Direct;
         config.sources.standardize = false;
         config.sources.init = Init::Pca;
+        config.sources.freedom = Freedom::Full;
         config.branches.patch_sizes = vec![4, 8, 16, 32, 64];
         config.branches.random_start = false;
         config.branches.random_sign = false;

@@ -83,7 +83,7 @@ pub struct MixerConfig {
     /// How the output layer is found. Default `least_squares`.
     pub elimination: Elimination,
     /// Ridge of the least-squares problem, added to the Gram matrix ΦᵀΦ/T of the features. Automatic: 1e-6 for the
-    /// affine mixer, 1e-4 otherwise.
+    /// affine mixer, 2e-3 otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
 }
@@ -153,6 +153,16 @@ impl Init {
     }
 }
 
+/// How fast the free part E of a source may move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Freedom {
+    /// At its learning rate.
+    Full,
+    /// At its learning rate times the share of the source's variance that its networks predict.
+    Predictable,
+}
+
 /// How the sources are parametrised and started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -169,6 +179,10 @@ pub struct Sources {
     /// `fiber`. Automatic: 1 for the affine mixer, 1/3 otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unlock: Option<f64>,
+    /// How fast E_k moves: `full`, at its rate, or `predictable`, at its rate times 1 − Σ_r w_kr ℓ_kr, the share of the
+    /// source's variance that its networks predict: what cannot be predicted would only be bent until it can. Needs
+    /// `standardize`, without which ℓ is no share. Default `predictable`; preset `paper` has no E.
+    pub freedom: Freedom,
     /// ε added to the standard deviation when sources are standardised. Default 1e-6.
     pub epsilon: f64,
 }
@@ -180,6 +194,7 @@ impl Default for Sources {
             standardize: true,
             init: Init::Random,
             unlock: None,
+            freedom: Freedom::Predictable,
             epsilon: 1e-6,
         }
     }
@@ -307,8 +322,8 @@ pub enum Smoothness {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weights {
-    /// ν_y: the reconstruction term is ‖Y − Ŷ‖²/(2ν_y). Automatic: 100 (affine) or 1 (otherwise) per 6000 observed
-    /// values, so that the balance does not change with the length of the recording. Infinity removes the term.
+    /// ν_y: the reconstruction term is ‖Y − Ŷ‖²/(2ν_y). Automatic: 100 (affine), 1 (`direct` coordinates) or 2 (otherwise)
+    /// per 6000 observed values, so that the balance does not change with the length of the recording. Infinity removes the term.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observation_variance: Option<f64>,
     /// λ_str. Automatic: 10·K/3.

@@ -3,13 +3,15 @@
 //! In: estimated sources or mixings, and a [`Reference`]. Out: correlations of matched sources ([`match_sources`]) or of
 //! their ranks ([`match_ranks`]), SI-SDR, the Amari distance, order and stability of branches, and aligned columns for
 //! plots. The true sources live in [`Reference`], which only functions of this module accept: training cannot see them.
-//! Nothing here changes an estimate. [`temporal_predictability`] and [`ResidualDependence`] need no reference.
+//! Nothing here changes an estimate. [`temporal_predictability`], [`ResidualDependence`] and
+//! [`explained_variance`] need no reference.
 //! [`Scored`] scores a run while it runs: it stands between training and an observer, and training never learns
 //! what it knows.
 
 mod align;
 mod amari;
 mod dependence;
+mod explained;
 mod kendall;
 mod matching;
 mod order;
@@ -22,6 +24,7 @@ mod si_sdr;
 pub use align::{align, z_score};
 pub use amari::{amari_distance, amari_from_mixing};
 pub use dependence::ResidualDependence;
+pub use explained::explained_variance;
 pub use kendall::kendall_tau;
 pub use matching::{Matching, match_sources};
 pub use order::{BranchOrder, permutation_stability};

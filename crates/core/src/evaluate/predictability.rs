@@ -25,11 +25,11 @@ pub const DEFAULT_ORDER: usize = 10;
 pub fn temporal_predictability(source: &[f64], order: usize) -> Result<f64> {
     let n_complete = source.iter().filter(|value| !value.is_nan()).count();
     let moments = Moments::of(source.iter().copied());
-    if order == 0 || n_complete <= 2 * order {
+    if order == 0 || n_complete <= order.saturating_mul(2) {
         return Err(Error::Evaluation(format!(
             "predictability of order {order} from {n_complete} complete samples; expected an order of at least 1 and more \
              than {} samples",
-            2 * order
+            order.saturating_mul(2)
         )));
     }
     if moments.constant || !moments.deviation.is_finite() {

@@ -107,6 +107,8 @@ pub struct Objective {
     pub(crate) energy: Vec<f64>,
     /// Σ_r w_kr φ(ℓ_kr) per source.
     pub(crate) branch_structure: Vec<f64>,
+    /// 1 − Σ_r w_kr ℓ_kr per source, from 0 to 1: the share of a standardised source that its networks predict.
+    pub(crate) predicted: Vec<f64>,
     d_scale_weights: Vec<f64>,
     d_centers: Vec<f64>,
     d_slopes: Vec<f64>,
@@ -140,6 +142,7 @@ impl Objective {
             outcomes,
             energy: vec![0.0; k * r],
             branch_structure: vec![0.0; k],
+            predicted: vec![1.0; k],
             d_scale_weights: vec![0.0; k * r],
             d_centers: vec![0.0; k],
             d_slopes: vec![0.0; k],
@@ -309,6 +312,7 @@ impl Objective {
     fn structure(&mut self, engine: &mut dyn Engine, draws: &mut Draws) -> f64 {
         self.energy.fill(0.0);
         self.branch_structure.fill(0.0);
+        self.predicted.fill(1.0);
         self.gradient.branches.fill(0.0);
         let weight = self.plan.structure;
         if weight == 0.0 {
@@ -335,12 +339,16 @@ impl Objective {
             let d_energy = weight / k as f64 * scale_weight * d_phi;
             self.energy[b] = energy;
             self.branch_structure[b / r] += scale_weight * phi;
+            self.predicted[b / r] -= scale_weight * energy;
             value += scale_weight * phi / k as f64;
             self.gradient.branches[b] = d_energy;
             self.d_scale_weights[b] += weight / k as f64 * (1.0 - floor) * phi;
             self.d_slopes[b / r] +=
                 d_energy * outcomes.iter().map(|o| o.d_slope).sum::<f64>() / n_draws as f64;
         }
+        self.predicted
+            .iter_mut()
+            .for_each(|share| *share = share.clamp(0.0, 1.0));
         let factors = &self.gradient.branches;
         let factor = |j: usize| factors[j / n_draws] / n_draws as f64;
         match &mut self.path {

@@ -28,14 +28,27 @@ impl AdamGroup {
         step: AdamStep,
         scale: f64,
         gradient: MatRef<'_, f64>,
+        parameters: MatMut<'_, f64>,
+    ) {
+        self.update_columns(step, scale, gradient, parameters, |_| 1.0);
+    }
+
+    /// The same with the share `pace(c)` of the rate in column c.
+    pub fn update_columns(
+        &mut self,
+        step: AdamStep,
+        scale: f64,
+        gradient: MatRef<'_, f64>,
         mut parameters: MatMut<'_, f64>,
+        pace: impl Fn(usize) -> f64,
     ) {
         self.count += 1;
-        let step = AdamStep {
-            count: self.count,
-            ..step
-        };
         for c in 0..gradient.ncols() {
+            let step = AdamStep {
+                rate: pace(c) * step.rate,
+                count: self.count,
+                ..step
+            };
             let parameters = col_mut(parameters.as_mut(), c);
             let (first, second) = (col_mut(self.first.as_mut(), c), col_mut(self.second.as_mut(), c));
             step.apply(scale, col(gradient, c), parameters, first, second);

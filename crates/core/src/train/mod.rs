@@ -24,7 +24,7 @@ mod trainer;
 pub use checkpoint::{BranchCheckpoint, Checkpoint, Moments};
 pub use history::{History, HistoryRow};
 pub use observer::{Observer, StepReport};
-pub use prepared::Prepared;
+pub use prepared::{Prepared, usable_patch_sizes};
 pub use restarts::{RestartSummary, separate, separate_observed};
 pub use session::{Session, SessionState};
 pub use trainer::{Start, StopReason, Trainer};

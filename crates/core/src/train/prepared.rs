@@ -3,7 +3,8 @@
 //! A recording that is evaluated whole is scaled and whitened once. A longer one is not copied: it is scaled where it is
 //! read, and of its whitening only the moments are kept.
 
-use crate::config::{Config, Plan};
+use crate::config::{Branches, Config, Plan};
+use crate::model::draws::Grid;
 use crate::model::long::basis::Basis;
 use crate::model::sources::Rows;
 use crate::model::whole::WholeData;
@@ -119,4 +120,36 @@ impl Prepared {
     pub(crate) fn shape(&self) -> (usize, usize) {
         (self.rows.n_samples(), self.channel_names.len())
     }
+}
+
+/// The patch sizes of a configuration at which this recording has two whole patches free of missing samples: the others
+/// are refused. Nothing else of the configuration is judged.
+///
+/// ```
+/// use strtransformer::synth::ProblemSpec;
+/// use strtransformer::train::usable_patch_sizes;
+/// use strtransformer::Config;
+///
+/// let recording = ProblemSpec { n_samples: 20, ..ProblemSpec::default() }.generate()?.recording()?;
+/// assert_eq!(usable_patch_sizes(&recording, &Config::new(3)), [4, 8]); // 4, 8 and 16 by default
+/// # Ok::<(), strtransformer::Error>(())
+/// ```
+pub fn usable_patch_sizes(recording: &Recording, config: &Config) -> Vec<usize> {
+    let rows = match recording.missing() {
+        Some(missing) => Rows::new(missing),
+        None => Rows::all(recording.n_samples()),
+    };
+    let usable = |&size: &usize| {
+        let mut alone = Config::new(1);
+        alone.branches = Branches {
+            patch_sizes: vec![size],
+            ..config.branches.clone()
+        };
+        alone
+            .check(recording)
+            .and_then(|plan| Grid::new(&plan, &rows))
+            .is_ok()
+    };
+    let sizes = config.branches.patch_sizes.iter();
+    sizes.copied().filter(usable).collect()
 }

@@ -297,12 +297,15 @@ impl Trainer {
         }
         if let (Some(free), true) = (free, unlocked && plan.sources_rate > 0.0) {
             let step = adam(plan.sources_rate);
+            let predicted = &self.objective.predicted;
+            let pace = |k: usize| if plan.by_predictability { predicted[k] } else { 1.0 };
             match (&mut self.sources_group, &mut self.objective.path) {
                 (SourcesGroup::Dense(group), _) => {
-                    group.update(step, clip, gradient.sources.as_ref(), free.as_mut());
+                    group.update_columns(step, clip, gradient.sources.as_ref(), free.as_mut(), pace);
                 }
                 (SourcesGroup::Sparse(group), Path::Long(long)) => long.move_free(free, |k, samples, d| {
-                    group.update(&step, clip, k, samples, d);
+                    let rate = pace(k) * step.rate;
+                    group.update(&AdamStep { rate, ..step }, clip, k, samples, d);
                 }),
                 (SourcesGroup::Sparse(_), Path::Whole(_)) => unreachable!("only long recordings are sparse"),
             }

@@ -23,7 +23,7 @@ impl Memory {
     pub fn new(size: usize) -> Memory {
         Memory {
             size,
-            pairs: VecDeque::with_capacity(size),
+            pairs: VecDeque::new(),
         }
     }
 
