@@ -39,11 +39,7 @@ pub fn save_config(config: &Config, path: impl AsRef<Path>) -> Result<()> {
 pub fn load_config(path: impl AsRef<Path>) -> Result<Config> {
     let path = path.as_ref();
     let text = read_text(path)?;
-    let config = parse(&text).map_err(|Fault { place, problem }| Error::ConfigText {
-        path: path.to_owned(),
-        place,
-        problem,
-    })?;
+    let config = parse(&text).map_err(|fault| fault.at(path))?;
     let named = text
         .parse::<toml::Table>()
         .is_ok_and(|table| table.contains_key("n_sources"));
@@ -75,15 +71,29 @@ pub(crate) struct Fault {
     pub problem: String,
 }
 
+impl Fault {
+    /// The error of a text that messages call `path`.
+    pub fn at(self, path: &Path) -> Error {
+        let Fault { place, problem } = self;
+        let path = path.to_owned();
+        Error::ConfigText { path, place, problem }
+    }
+}
+
 /// TOML → configuration; the values are not judged.
 pub(crate) fn parse(text: &str) -> Result<Config, Fault> {
-    toml::from_str(text).map_err(|error| Fault {
+    toml::from_str(text).map_err(|error| fault(text, &error))
+}
+
+/// What the parser said about `text`.
+pub(crate) fn fault(text: &str, error: &toml::de::Error) -> Fault {
+    Fault {
         place: match error.span() {
             Some(span) => line_and_column(text, span.start),
             None => "configuration".into(),
         },
         problem: error.message().trim().to_string(),
-    })
+    }
 }
 
 fn line_and_column(text: &str, byte: usize) -> String {

@@ -160,7 +160,7 @@ pub use checkpoint::{load_checkpoint, save_checkpoint};
 pub use commented::config_to_commented_toml;
 pub use config::{config_to_toml, load_config, save_config};
 pub use error::{Error, Result};
-pub use model::{load_model, load_model_with, save_model};
+pub use model::{load_model, load_model_with, model_from_bytes, model_to_bytes, save_model};
 pub use overlay::{Layer, overlay, overlay_all};
 pub use read::{
     ChannelSelection, ChannelSummary, Format, Note, NoteKind, Opened, ReadOptions, Summary, TimeColumn,

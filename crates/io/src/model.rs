@@ -45,12 +45,16 @@ struct State {
 /// it could not be loaded again. An old file is then left as it was.
 pub fn save_model(separation: &Separation, path: impl AsRef<Path>) -> Result<()> {
     let path = path.as_ref();
-    let parts = separation.parts();
-    let encoded = encode(parts);
-    let custom = parts.config.mixer.kind == MixerKind::Custom;
-    let given = custom.then(|| parts.mixer.clone_box());
-    decode(path, encoded.bytes(), given, Origin::Memory)?;
+    let encoded = encode_checked(separation, path)?;
     atomic::write(path, |file| encoded.write_to(file))
+}
+
+/// The bytes that [`save_model`] writes, for programs that keep models elsewhere than in files.
+///
+/// # Errors
+/// [`Error::Content`] or [`Error::Mixer`] when they could not be loaded again.
+pub fn model_to_bytes(separation: &Separation) -> Result<Vec<u8>> {
+    Ok(encode_checked(separation, Path::new("model in memory"))?.into_bytes())
 }
 
 /// Reads a separation whose mixer is affine or an MLP.
@@ -60,7 +64,15 @@ pub fn save_model(separation: &Separation, path: impl AsRef<Path>) -> Result<()>
 /// the file.
 pub fn load_model(path: impl AsRef<Path>) -> Result<Separation> {
     let path = path.as_ref();
-    decode(path, &atomic::read(path)?, None, Origin::File)
+    model_from_bytes(path, &atomic::read(path)?)
+}
+
+/// The same from bytes, of [`model_to_bytes`] or of a file; `name` is what messages call them.
+///
+/// # Errors
+/// As [`load_model`], less those of reading.
+pub fn model_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Separation> {
+    decode(name.as_ref(), bytes, None, Origin::File)
 }
 
 /// Reads a separation whose mixer was the caller's own: `mixer` is a mixer of the same type and size, and gets the
@@ -72,6 +84,16 @@ pub fn load_model(path: impl AsRef<Path>) -> Result<Separation> {
 pub fn load_model_with(path: impl AsRef<Path>, mixer: Box<dyn Mixer>) -> Result<Separation> {
     let path = path.as_ref();
     decode(path, &atomic::read(path)?, Some(mixer), Origin::File)
+}
+
+/// The encoded separation, which has been read back: what was saved can be loaded.
+fn encode_checked(separation: &Separation, path: &Path) -> Result<Encoded> {
+    let parts = separation.parts();
+    let encoded = encode(parts);
+    let custom = parts.config.mixer.kind == MixerKind::Custom;
+    let given = custom.then(|| parts.mixer.clone_box());
+    decode(path, encoded.bytes(), given, Origin::Memory)?;
+    Ok(encoded)
 }
 
 fn encode(parts: &SeparationParts) -> Encoded {

@@ -1,6 +1,6 @@
 //! A configuration on top of another: only what is named changes.
 //!
-//! In: a [`Config`] and a [`Layer`], a file or one `section.key=value`. Out: the combined configuration. A key that no
+//! In: a [`Config`] and a [`Layer`]: a file, a text or one `section.key=value`. Out: the combined configuration. A key that no
 //! configuration has is refused together with the nearest one that exists.
 
 use crate::config::{Fault, check_values, read_text};
@@ -16,6 +16,13 @@ pub enum Layer<'a> {
     File(&'a Path),
     /// `section.key=value`, the value as in TOML; a bare word is a string.
     Assignment(&'a str),
+    /// TOML that is in no file, and what messages call it.
+    Text {
+        /// What messages call it.
+        name: &'a str,
+        /// The TOML.
+        text: &'a str,
+    },
 }
 
 /// `base` with everything that `layer` names.
@@ -73,6 +80,7 @@ fn lay(base: &Config, layer: Layer<'_>) -> Result<(Config, Result<()>)> {
             (path.to_owned(), table)
         }
         Layer::Assignment(text) => (PathBuf::from(text), assignment(text)?),
+        Layer::Text { name, text } => (PathBuf::from(name), table(name, text)?),
     };
     let fault = |place: &str, problem: String| Error::ConfigText {
         path: origin.clone(),
@@ -104,6 +112,11 @@ fn lay(base: &Config, layer: Layer<'_>) -> Result<(Config, Result<()>)> {
     // No number of sources yet is not a wrong one.
     let judged = check_values(&config, config.n_sources > 0, &origin);
     Ok((config, judged))
+}
+
+fn table(name: &str, text: &str) -> Result<Table> {
+    text.parse()
+        .map_err(|error: toml::de::Error| crate::config::fault(text, &error).at(Path::new(name)))
 }
 
 fn assignment(text: &str) -> Result<Table> {
@@ -253,6 +266,24 @@ mod tests {
         assert!(
             error.contains("own.toml") && error.contains("`weights.smoothness`"),
             "{error}"
+        );
+        let text = "seed = 6\n[weights]\nsmothness = 0.7\n";
+        let error = overlay(&base, Layer::Text { name: "mine", text })
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("mine: ") && error.contains("`weights.smoothness`"),
+            "{error}"
+        );
+        let text = "seed = 6\nseed 7\n";
+        let error = overlay(&base, Layer::Text { name: "mine", text })
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("line 2"), "{error}");
+        let text = "seed = 6\n";
+        assert_eq!(
+            overlay(&base, Layer::Text { name: "mine", text }).unwrap().seed,
+            6
         );
         std::fs::write(&path, "seed = = 5\n").unwrap();
         let error = overlay(&base, Layer::File(&path)).unwrap_err().to_string();

@@ -140,6 +140,10 @@ impl Encoded {
         &self.0
     }
 
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+
     pub fn write_to(&self, file: &mut dyn Write) -> io::Result<()> {
         file.write_all(&self.0)
     }

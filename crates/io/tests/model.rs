@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use safetensors::SafeTensors;
 use std::fs;
-use strt_io::{load_model, load_model_with, save_model};
+use strt_io::{load_model, load_model_with, model_from_bytes, model_to_bytes, save_model};
 use strtransformer::train::{Start, StopReason, separate_observed};
 use strtransformer::{Config, Separation, Trainer};
 
@@ -206,4 +206,37 @@ fn names_and_shapes_are_those_of_the_documentation() {
     assert_eq!(state["steps"], 10);
     assert_eq!(state["channel_names"][1], "Cz");
     assert_eq!(state["sampling_rate"], 250.1);
+}
+
+#[test]
+fn bytes_are_those_of_the_file_and_come_back() {
+    let separation = train(
+        &recording(1, &[5]),
+        &small(Config::nonlinear(SOURCES)),
+        Start::default(),
+    );
+    let bytes = model_to_bytes(&separation).unwrap();
+    assert_same(&separation, &model_from_bytes("pickle", &bytes).unwrap());
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model.safetensors");
+    save_model(&separation, &path).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+}
+
+#[test]
+fn bytes_that_are_no_model_are_refused() {
+    let separation = train(&recording(1, &[]), &small(Config::new(SOURCES)), Start::default());
+    let bytes = model_to_bytes(&separation).unwrap();
+    for garbage in [&b""[..], b"not a model at all", &bytes[..bytes.len() - 8]] {
+        refused(
+            model_from_bytes("pickle", garbage),
+            &["pickle: expected a safetensors file"],
+        );
+    }
+    let (config, start) = custom();
+    let custom = model_to_bytes(&train(&recording(1, &[]), &config, start)).unwrap();
+    refused(
+        model_from_bytes("pickle", &custom),
+        &["pickle: mixer", "found none"],
+    );
 }

@@ -113,6 +113,23 @@ fn ways_of_writing() {
     );
 }
 
+/// pandas writes the numbers of unnamed columns, from 0. Above whole numbers they may as well be data.
+#[test]
+fn columns_that_are_counted() {
+    check(
+        "0,1\n0.5,2.5\n1.5,3.5\n",
+        &["0", "1"],
+        &[&[0.5, 1.5], &[2.5, 3.5]],
+        &["delimiter: `,`, header in line 1"],
+    );
+    check(
+        "0,1\n5,2\n",
+        &["ch1", "ch2"],
+        &[&[0.0, 5.0], &[1.0, 2.0]],
+        &["delimiter: `,`, no header"],
+    );
+}
+
 #[test]
 fn time_columns() {
     let rate_of = |text: &str| {

@@ -66,26 +66,27 @@ fn score(lines: &[Vec<u8>], delimiter: Delimiter, decimal_comma: bool, asked: bo
     run.len() as f64 / lines.len() as f64 * good as f64 / all.max(1) as f64
 }
 
-/// Whether a first line holds names: nothing in it is a number, or it starts with a word, or (as pandas writes it) with
-/// an empty cell before numbers that count the columns.
-pub(super) fn is_header(line: &[u8], dialect: Dialect) -> bool {
+/// Whether a first line holds names: nothing in it is a number, or it starts with a word, or (as pandas writes it) it
+/// counts the columns, after an empty cell or above a line of numbers that are not whole.
+pub(super) fn is_header(line: &[u8], next: Option<&[u8]>, dialect: Dialect) -> bool {
     let judged: Vec<Cell> = cells(line, dialect.delimiter)
         .map(|cell| judge(cell, dialect.decimal_comma))
         .collect();
     let number = |cell: &Cell| matches!(cell, Cell::Number(_) | Cell::Infinite | Cell::Instant(_));
-    let counts = || {
-        let mut rest = judged[1..].iter().enumerate();
-        judged.len() > 1
-            && (rest.all(|(i, cell)| *cell == Cell::Number(i as f64))
-                || judged[1..]
-                    .iter()
-                    .enumerate()
-                    .all(|(i, cell)| *cell == Cell::Number(i as f64 + 1.0)))
+    let count_from = |first: f64, cells: &[Cell]| {
+        let mut cells = cells.iter().enumerate();
+        cells.all(|(i, cell)| *cell == Cell::Number(i as f64 + first))
+    };
+    let counts = || judged.len() > 1 && (count_from(0.0, &judged[1..]) || count_from(1.0, &judged[1..]));
+    let above_fractions = || {
+        let fraction =
+            |cell: &[u8]| matches!(judge(cell, dialect.decimal_comma), Cell::Number(x) if x.fract() != 0.0);
+        next.is_some_and(|line| cells(line, dialect.delimiter).all(fraction))
     };
     match judged.first() {
         Some(Cell::Text) => true,
         Some(Cell::Missing) => counts() || (!judged.iter().any(number) && judged.contains(&Cell::Text)),
-        _ => false,
+        _ => judged.len() > 1 && count_from(0.0, &judged) && above_fractions(),
     }
 }
 

@@ -96,7 +96,9 @@ fn plan(path: &Path, sample: &Sample, options: &ReadOptions) -> Result<Plan> {
         ));
     }
     let dialect = dialect(&sample.lines, options.delimiter);
-    let has_header = options.header.unwrap_or_else(|| is_header(first, dialect));
+    let has_header = options
+        .header
+        .unwrap_or_else(|| is_header(first, sample.lines.get(1).map(Vec::as_slice), dialect));
     let n_first = cells(first, dialect.delimiter).count();
     let said = preamble(&sample.comments, dialect, n_first);
     let names = match has_header {
