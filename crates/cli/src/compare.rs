@@ -5,13 +5,10 @@
 //! method agree (1 for methods that do not depend on chance).
 
 use crate::failure::{Failure, Outcome};
-use crate::folder::{Folder, Kind, SUMMARY};
 use crate::input::{InputOptions, read_reference};
 use crate::methods::{Found, MethodName, Task};
 use crate::output;
 use crate::progress::under_way;
-use crate::results::summary::source_names;
-use crate::results::{this_command, write_json};
 use crate::table::table;
 use clap::Args;
 use faer::MatRef;
@@ -19,6 +16,9 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use strt_io::{Signals, write_signals, write_text};
 use strt_report::{ComparedMethod, ComparisonPage};
+use strt_runs::folder::{Folder, Kind, SUMMARY};
+use strt_runs::results::summary::source_names;
+use strt_runs::results::write_json;
 use strtransformer::Recording;
 use strtransformer::evaluate::{
     DEFAULT_ORDER, Matching, Reference, ResidualDependence, match_sources, temporal_predictability,
@@ -112,7 +112,8 @@ struct Failed {
 }
 
 impl Compare {
-    pub fn run(self) -> Outcome {
+    /// Runs the methods; `typed` is the command line.
+    pub fn run(self, typed: &[String]) -> Outcome {
         let target = self.out.clone().unwrap_or_else(|| {
             let name = self.input.file_name().unwrap_or(self.input.as_os_str());
             Path::new(name).with_extension("compare")
@@ -132,7 +133,7 @@ impl Compare {
         }
         let agreement = agreement(&found)?;
         let summary = Summary {
-            command: this_command(),
+            command: typed.to_vec(),
             input: self.input.display().to_string(),
             samples: recording.n_samples(),
             channels: recording.n_channels(),
@@ -143,7 +144,7 @@ impl Compare {
         };
         folder.begin()?;
         if let Err(failure) = self.write(folder.working(), recording, &found, &summary) {
-            folder.give_up();
+            folder.discard();
             return Err(failure);
         }
         folder.publish()?;
@@ -297,7 +298,7 @@ impl Compare {
             .map(|cells| line(cells))
             .collect();
         write_text(folder.join("compare.csv"), &csv)?;
-        write_json(&folder.join(SUMMARY), summary)
+        Ok(write_json(&folder.join(SUMMARY), summary)?)
     }
 }
 

@@ -1,16 +1,20 @@
 //! `strt demo`: a case study like the paper's (T = 1000, K = 3, smooth sources of three time scales, affine mixing), from
 //! generator to report.
 
+use crate::ending::words;
 use crate::failure::{Failure, Outcome};
-use crate::folder::{Folder, Kind, Replace};
 use crate::generate;
 use crate::output::{self, note};
-use crate::results::summary::Input;
-use crate::results::{Results, this_command, words};
-use crate::run::Run;
+use crate::terminal::Terminal;
+use crate::words::WORDS;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
+use strt_runs::folder::{Folder, Kind, Replace};
+use strt_runs::results::Results;
+use strt_runs::results::summary::Input;
+use strt_runs::run::Run;
+use strt_runs::{Error, command_text};
 use strtransformer::Config;
 use strtransformer::evaluate::amari_from_mixing;
 use strtransformer::synth::{ProblemSpec, SourceKind};
@@ -44,7 +48,8 @@ pub struct Demo {
 }
 
 impl Demo {
-    pub fn run(self) -> Outcome {
+    /// Makes the demonstration; `typed` is the command line.
+    pub fn run(self, typed: &[String]) -> Outcome {
         let replace = match self.overwrite {
             true => Replace::Anything,
             false => Replace::SameKind,
@@ -71,43 +76,40 @@ impl Demo {
         }
         let mut config = Config::new(k);
         (config.seed, config.threads, config.optimizer.steps) = (self.seed, self.threads, self.steps);
-        let run = Run::new(&recording, Some(&reference), &config, 10).map_err(Failure::of_run(&self.out))?;
+        let run =
+            Run::new(&recording, Some(&reference), &config, 10).map_err(Error::of_run(self.out.display()))?;
 
         folder.begin()?;
         let done = || -> Outcome<_> {
-            let ended = run.train(self.quiet, Duration::MAX, |_, _| Ok(()))?;
+            let ended = run.train(&mut Terminal::new(self.quiet), Duration::MAX, |_, _| Ok(()))?;
             if ended.state.is_some() {
                 note("interrupted: nothing was written; start the demo again");
                 return Err(Failure::Interrupted);
             }
             generate::write_signals_of(&problem, folder.working(), &[])?;
-            let command = this_command();
             let results = Results {
                 recording: &recording,
-                ended: &ended,
+                separation: &ended.separation,
+                log: &ended.log,
                 input: Input {
-                    path: "case study".into(),
                     format: "generated".into(),
-                    options: Default::default(),
-                    channel_names: recording.channel_names().to_vec(),
-                    units: vec![None; recording.n_channels()],
-                    sampling_rate: None,
-                    missing_samples: 0,
                     notes: vec![about],
+                    ..Input::in_memory("case study", &recording)
                 },
                 input_warnings: Vec::new(),
-                command: &command,
+                command: command_text(typed),
                 reference: Some(("generated with the recording".into(), &reference)),
                 source_count: None,
                 formats: &[],
                 figures: self.figures,
+                words: &WORDS,
             };
             Ok((results.write(folder.working())?, ended))
         };
         let (summary, ended) = match done() {
             Ok(done) => done,
             Err(failure) => {
-                folder.give_up();
+                folder.discard();
                 return Err(failure);
             }
         };

@@ -3,11 +3,11 @@
 use crate::failure::{Failure, Outcome};
 use crate::input::InputOptions;
 use crate::output;
-use crate::results::rows;
 use crate::table::table;
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
+use strt_runs::results::rows;
 use strtransformer::evaluate::{Reference, match_sources};
 
 #[derive(Args)]

@@ -1,10 +1,8 @@
 //! How the program ends when it does not end well: a message and an exit status.
 
 use crate::output::note;
-use std::error::Error;
+use crate::words::WORDS;
 use std::fmt;
-use std::path::Path;
-use std::process::ExitCode;
 
 /// What ends the program early.
 #[derive(Debug)]
@@ -22,36 +20,48 @@ pub type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
     /// Prints the message and gives the exit status.
-    pub fn report(&self) -> ExitCode {
+    pub fn report(&self) -> u8 {
         match self {
             Failure::Failed(message) => {
                 note(&format!("error: {message}"));
-                ExitCode::FAILURE
+                1
             }
             Failure::Usage(message) => {
                 note(&format!("error: {message}"));
-                ExitCode::from(2)
+                2
             }
-            Failure::Interrupted => ExitCode::from(130),
+            Failure::Interrupted => 130,
         }
     }
 }
 
-impl Failure {
-    /// What the library said about a run on `path`. The configuration is what was asked for, not what the file holds.
-    pub fn of_run(path: &Path) -> impl FnOnce(strtransformer::Error) -> Failure {
-        move |error| match error {
-            strtransformer::Error::Config { .. } => Failure::Usage(error.to_string()),
-            _ => Failure::Failed(format!("{}: {error}", path.display())),
+impl From<strt_runs::Error> for Failure {
+    fn from(error: strt_runs::Error) -> Failure {
+        match error.is_request() {
+            true => Failure::Usage(error.message(&WORDS)),
+            false => Failure::Failed(error.message(&WORDS)),
         }
     }
 }
 
-impl<E: Error> From<E> for Failure {
-    fn from(error: E) -> Failure {
-        Failure::Failed(error.to_string())
-    }
+/// Errors that need no other words than their own.
+macro_rules! fails_with {
+    ($($error:ty),* $(,)?) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Failure {
+                Failure::Failed(error.to_string())
+            }
+        }
+    )*};
 }
+
+fails_with!(
+    strtransformer::Error,
+    strt_io::Error,
+    strt_report::Error,
+    serde_json::Error,
+    std::io::Error,
+);
 
 impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

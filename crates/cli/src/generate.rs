@@ -1,17 +1,18 @@
 //! `strt generate`: problems with known answers, as files.
 
 use crate::failure::{Failure, Outcome};
-use crate::folder::{Folder, Kind};
+use crate::formats::formats;
 use crate::output;
-use crate::results::summary::source_names;
-use crate::results::{rows, write_json};
-use crate::separate::Format;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use strt_io::{Signals, write_signals};
+use strt_runs::Format;
+use strt_runs::folder::{Folder, Kind};
+use strt_runs::results::summary::source_names;
+use strt_runs::results::{rows, write_json};
 use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 
 /// What was generated.
@@ -49,7 +50,7 @@ pub struct Generate {
     #[arg(long, short, value_name = "DIR")]
     out: PathBuf,
     /// Further formats; npy and csv are always written
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    #[arg(long, value_parser = formats(), value_delimiter = ',', value_name = "LIST")]
     format: Vec<Format>,
     /// Replace a folder that strt wrote
     #[arg(long)]
@@ -100,7 +101,7 @@ impl Generate {
             .generate()
             .map_err(|error| Failure::Usage(error.to_string()))?;
         folder.begin()?;
-        let write = || {
+        let write = || -> Outcome {
             write_signals_of(&problem, folder.working(), &self.format)?;
             let file = ProblemFile {
                 kind: spec.kind.to_string(),
@@ -113,10 +114,10 @@ impl Generate {
                 seed: spec.seed,
                 matrix: problem.mixing.as_ref().map(|matrix| rows(matrix.as_ref())),
             };
-            write_json(&folder.working().join(PROBLEM), &file)
+            Ok(write_json(&folder.working().join(PROBLEM), &file)?)
         };
         if let Err(failure) = write() {
-            folder.give_up();
+            folder.discard();
             return Err(failure);
         }
         folder.publish()?;

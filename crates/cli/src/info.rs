@@ -1,7 +1,6 @@
 //! `strt info`: what a file or a folder holds, without separating anything.
 
 use crate::failure::{Failure, Outcome};
-use crate::folder::{CHECKPOINT, SUMMARY};
 use crate::input::InputOptions;
 use crate::output;
 use crate::table::table;
@@ -9,6 +8,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use strt_io::{inspect, load_checkpoint, load_model};
+use strt_runs::folder::{CHECKPOINT, SUMMARY};
 
 #[derive(Args)]
 pub struct Info {
@@ -42,7 +42,7 @@ impl Info {
     }
 
     fn recording(&self) -> Outcome<(String, Value)> {
-        let found = inspect(&self.file, &self.reading.to_read_options())?;
+        let found = inspect(&self.file, &self.reading.reading().to_read_options())?;
         let mut text = format!("{}: {}\n", self.file.display(), found.format);
         for note in &found.notes {
             text.push_str(&format!("  {note}\n"));

@@ -1,18 +1,17 @@
 //! Arguments that say which part of which file is read, the reading itself, and what is said about it.
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::note;
 use crate::progress::under_way;
 use clap::Args;
-use serde::{Deserialize, Serialize};
 use std::path::Path;
-use strt_io::{NoteKind, Opened, ReadOptions, TimeColumn, read_recording};
+use strt_io::Opened;
+use strt_runs::Reading;
 use strtransformer::Recording;
 use strtransformer::evaluate::Reference;
 
-/// How a file is read. Kept with a run, so that a resumed one reads the same.
-#[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// How a file is read.
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Reading the recording")]
 pub struct InputOptions {
     /// Samples per second, in place of what the file says
@@ -42,28 +41,25 @@ pub struct InputOptions {
 }
 
 impl InputOptions {
-    pub fn to_read_options(&self) -> ReadOptions {
-        ReadOptions {
-            rate: self.rate,
-            variable: self.variable.clone(),
-            channels: self.channels.as_deref().map(Into::into),
-            start: self.start,
-            stop: self.stop,
-            transpose: self.transpose,
-            delimiter: self.delimiter,
-            time_column: match self.time_column.as_deref() {
-                None => TimeColumn::Detect,
-                Some("none") => TimeColumn::Absent,
-                Some(name) => TimeColumn::Named(name.into()),
-            },
-            ..ReadOptions::default()
+    /// As the library takes it.
+    pub fn reading(&self) -> Reading {
+        let given = self.clone();
+        Reading {
+            rate: given.rate,
+            channels: given.channels,
+            start: given.start,
+            stop: given.stop,
+            variable: given.variable,
+            transpose: given.transpose,
+            delimiter: given.delimiter,
+            time_column: given.time_column,
         }
     }
 
     /// Reads the recording and says what was detected.
     pub fn open(&self, path: &Path, quiet: bool) -> Outcome<Opened> {
         let what = format!("reading {}", path.display());
-        let opened = under_way(quiet, &what, || read_recording(path, &self.to_read_options()))?;
+        let opened = under_way(quiet, &what, || self.reading().open(path))?;
         if !quiet {
             note(&describe(path, &opened));
         }
@@ -72,7 +68,7 @@ impl InputOptions {
 }
 
 /// What was read and what was detected on the way, one line each.
-fn describe(path: &Path, opened: &Opened) -> String {
+pub fn describe(path: &Path, opened: &Opened) -> String {
     let recording = &opened.recording;
     let rate = match recording.sampling_rate() {
         Some(rate) => format!("{rate} Hz"),
@@ -95,14 +91,6 @@ fn describe(path: &Path, opened: &Opened) -> String {
     lines
 }
 
-/// The notes that deserve attention.
-pub fn warnings(opened: &Opened) -> impl Iterator<Item = String> + '_ {
-    let notes = opened.notes.iter();
-    notes
-        .filter(|note| note.kind == NoteKind::Warning)
-        .map(|note| note.text.clone())
-}
-
 /// The true sources of a recording: of the same samples, or of the whole file of which `options` takes a span.
 pub fn read_reference(
     path: &Path,
@@ -110,29 +98,14 @@ pub fn read_reference(
     options: &InputOptions,
     quiet: bool,
 ) -> Outcome<Reference> {
-    let rows = recording.n_samples();
-    let mut found = read_recording(path, &ReadOptions::default())?;
-    if found.recording.n_samples() != rows && (options.start.is_some() || options.stop.is_some()) {
-        let same_span = ReadOptions {
-            rate: recording.sampling_rate(),
-            start: options.start,
-            stop: options.stop,
-            ..ReadOptions::default()
-        };
-        found = read_recording(path, &same_span)?;
-    }
+    let found = options.reading().open_reference(path, recording)?;
     if !quiet {
-        note(&format!("reference {}", describe(path, &found)));
+        note(&describe_reference(path, &found));
     }
-    let sources = found.recording.observations();
-    if sources.nrows() != rows {
-        return Err(Failure::Failed(format!(
-            "{}: expected {rows} samples, as the recording has, found {}; give the true sources of the same samples, one \
-             column a source",
-            path.display(),
-            sources.nrows()
-        )));
-    }
-    Reference::new(sources.to_owned())
-        .map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))
+    Ok(strt_runs::input::reference(path, &found, recording)?)
+}
+
+/// What was read as true sources.
+pub fn describe_reference(path: &Path, opened: &Opened) -> String {
+    format!("reference {}", describe(path, opened))
 }

@@ -3,6 +3,8 @@
 
 use std::io::{ErrorKind, Write};
 
+pub use strt_runs::shell_line;
+
 /// Writes to standard output. A reader that has gone away is no reason to stop.
 pub fn print(text: &str) {
     let mut out = std::io::stdout().lock();
@@ -23,39 +25,4 @@ pub fn print_line(text: &str) {
 /// Writes a line to standard error: a courtesy, whose failure must not end a run.
 pub fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
-}
-
-/// Words as one line for a shell.
-pub fn shell_line(words: &[String]) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
-    let quoted = words
-        .iter()
-        .map(|word| match word.is_empty() || !word.chars().all(plain) {
-            true => format!("'{}'", word.replace('\'', r"'\''")),
-            false => word.clone(),
-        });
-    quoted.collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shell_line;
-
-    #[test]
-    fn a_command_line_can_be_typed_again() {
-        let words = [
-            "strt",
-            "separate",
-            "my file.csv",
-            "it's",
-            "--set",
-            "a.b=[1, 2]",
-            "",
-        ]
-        .map(String::from);
-        assert_eq!(
-            shell_line(&words),
-            r"strt separate 'my file.csv' 'it'\''s' --set 'a.b=[1, 2]' ''"
-        );
-    }
 }

@@ -93,16 +93,31 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// Does something that may take long and whose length is not known, under a turning sign on a terminal.
-pub fn under_way<T>(quiet: bool, what: &str, work: impl FnOnce() -> T) -> T {
-    if quiet || !std::io::stderr().is_terminal() {
-        return work();
+/// A turning sign on a terminal, for something that may take long and whose length is not known; gone when it is dropped.
+pub struct Sign(ProgressBar);
+
+impl Sign {
+    /// A sign that says what is done, where there is somebody to see it.
+    pub fn new(quiet: bool, what: &str) -> Option<Sign> {
+        if quiet || !std::io::stderr().is_terminal() {
+            return None;
+        }
+        let sign = ProgressBar::new_spinner();
+        sign.set_style(style("{spinner} {msg}, {elapsed}"));
+        sign.set_message(what.to_string());
+        sign.enable_steady_tick(Duration::from_millis(200));
+        Some(Sign(sign))
     }
-    let sign = ProgressBar::new_spinner();
-    sign.set_style(style("{spinner} {msg}, {elapsed}"));
-    sign.set_message(what.to_string());
-    sign.enable_steady_tick(Duration::from_millis(200));
-    let result = work();
-    sign.finish_and_clear();
-    result
+}
+
+impl Drop for Sign {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Does something under a turning sign.
+pub fn under_way<T>(quiet: bool, what: &str, work: impl FnOnce() -> T) -> T {
+    let _sign = Sign::new(quiet, what);
+    work()
 }

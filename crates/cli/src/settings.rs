@@ -82,7 +82,7 @@ impl Settings {
         let assignments = self.assignments.iter().map(|text| Layer::Assignment(text));
         let layers: Vec<Layer<'_>> = file.chain(assignments).collect();
         let mut config = overlay_all(&self.preset.config(), &layers).map_err(|blamed| match *blamed {
-            (Layer::File(_), error) => Failure::Failed(error.to_string()),
+            (Layer::File(_) | Layer::Text { .. }, error) => Failure::Failed(error.to_string()),
             (Layer::Assignment(_), error) => Failure::Usage(format!("--set {error}")),
         })?;
         self.warn_of_foreign_values(&config, n_sources);

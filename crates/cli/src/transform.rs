@@ -5,11 +5,11 @@ use crate::input::InputOptions;
 use crate::interrupt;
 use crate::output::{self, note};
 use crate::progress::Progress;
-use crate::results::summary::source_names;
 use clap::Args;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use strt_io::{Signals, check_signals, load_model, write_signals};
+use strt_runs::results::summary::source_names;
 use strtransformer::train::{StepReport, StopReason};
 use strtransformer::{Recording, Separation};
 

@@ -50,7 +50,8 @@ struct Timed<'a> {
 }
 
 impl Verify {
-    pub fn run(self) -> Outcome {
+    /// Makes the checks; `typed` is the command line.
+    pub fn run(self, typed: &[String]) -> Outcome {
         let variant = match self.broken {
             true => Variant::Broken,
             false => Variant::True,
@@ -81,7 +82,7 @@ impl Verify {
                 checks: &checks,
                 results: &only,
                 variant,
-                command: &crate::output::shell_line(&crate::results::this_command()),
+                command: &output::shell_line(typed),
                 version: concat!("strt ", env!("CARGO_PKG_VERSION")),
             };
             strt_io::write_text(path, &page.to_html()?)?;

@@ -35,7 +35,7 @@ pub struct Recovery {
     /// Methods: strt, paper, fastica, picard, jade, amuse, sobi, nss [default: all but paper]
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = MethodName::parse)]
     methods: Vec<MethodName>,
-    /// Python with scikit-learn and python-picard, to run them too (see benchmarks/requirements-peers.txt)
+    /// Python with scikit-learn, python-picard and amica-python, to run them too (see benchmarks/requirements-peers.txt)
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
     /// Folder of real recordings, for the family `real`

@@ -1,4 +1,4 @@
-//! Other programs on the same problems: scikit-learn and python-picard, in a Python process that stays open.
+//! Other programs on the same problems: scikit-learn, python-picard and amica-python, in a Python process that stays open.
 //!
 //! One request a line, one answer a line, both JSON; the numbers travel as NPY files. The other half is
 //! `benchmarks/peers.py`.

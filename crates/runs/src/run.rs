@@ -1,14 +1,12 @@
-//! Training under the eyes of a person: progress, history, Ctrl-C, and a checkpoint now and then.
+//! Training under the eyes of a [`Watcher`]: history, scores, a stop when it is asked for, and a pause now and then for a
+//! checkpoint.
 //!
-//! In: a recording and a configuration, or what [`state`] has kept of an interrupted run. Out: [`Ended`]. What is written
-//! when a run is over is the business of [`crate::results`].
+//! In: a recording and a configuration, or what was kept of an interrupted run. Out: [`Ended`]. Nothing is shown or written
+//! here: the watcher shows, and what is written when a run is over is the business of [`crate::results`].
 
-pub mod state;
-
-use crate::failure::Outcome;
-use crate::interrupt;
-use crate::progress::Progress;
+use crate::error::Result;
 use crate::results::scores::ScoreRow;
+use crate::watcher::{Event, Watcher};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use strt_report::ScoredStep;
@@ -19,16 +17,19 @@ use strtransformer::train::{
 use strtransformer::{Config, Recording, Separation};
 
 /// What a run has recorded so far.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Log {
-    history: History,
+    pub(crate) history: History,
+    /// With a reference, how well the sources of each logged step match it.
     pub scores: Vec<ScoreRow>,
-    /// Steps of all restarts, and the time they took.
+    /// Steps of all restarts.
     pub steps: usize,
+    /// The time they took.
     pub seconds: f64,
 }
 
 impl Log {
+    /// A log of every n-th step, empty.
     pub fn every(n: usize) -> Log {
         Log {
             history: History::every(n),
@@ -36,6 +37,15 @@ impl Log {
         }
     }
 
+    /// A log of a run that is over, from its rows of history; the other fields are left to be set.
+    pub fn of_rows(rows: Vec<HistoryRow>) -> Log {
+        Log {
+            history: History::continuing(1, rows),
+            ..Log::default()
+        }
+    }
+
+    /// What the logged steps reported.
     pub fn rows(&self) -> &[HistoryRow] {
         self.history.rows()
     }
@@ -52,13 +62,16 @@ pub struct Run<'a> {
 
 /// A run that has ended or was interrupted.
 pub struct Ended {
+    /// The best restart, or the state of the one that was interrupted.
     pub separation: Separation,
+    /// What was recorded.
     pub log: Log,
     /// What is needed to continue, where the run was interrupted.
     pub state: Option<SessionState>,
 }
 
 impl<'a> Run<'a> {
+    /// A run before its first step, that logs every n-th.
     pub fn new(
         recording: &'a Recording,
         reference: Option<&'a Reference>,
@@ -96,19 +109,26 @@ impl<'a> Run<'a> {
         self.session.trainer().step()
     }
 
-    /// Trains to the end, or until Ctrl-C. `autosave`, called every so often, keeps what a crash must not cost.
-    pub fn train(
+    /// Trains to the end, or until the watcher asks for it. `autosave`, called every so often, keeps what a crash must not
+    /// cost.
+    ///
+    /// # Errors
+    /// What `autosave` met with, and what the library refuses.
+    pub fn train<W: Watcher + ?Sized>(
         mut self,
-        quiet: bool,
+        watcher: &mut W,
         every: Duration,
-        mut autosave: impl FnMut(&SessionState, &Log) -> Outcome,
-    ) -> Outcome<Ended> {
-        interrupt::watch();
-        let mut progress = Progress::new(quiet, self.steps_done());
+        mut autosave: impl FnMut(&SessionState, &Log) -> Result,
+    ) -> Result<Ended> {
+        watcher.event(Event::Training {
+            steps_done: self.steps_done(),
+        });
+        let mut asked = false;
         let stop = loop {
             let began = Instant::now();
             let watch = Watch {
-                progress: &mut progress,
+                watcher: &mut *watcher,
+                asked: &mut asked,
                 log: &mut self.log,
                 pause_at: began.checked_add(every),
             };
@@ -120,12 +140,13 @@ impl<'a> Run<'a> {
                 }
             };
             self.log.seconds += began.elapsed().as_secs_f64();
-            if stop != StopReason::Interrupted || interrupt::asked() {
+            // A pause ends in another round; what the watcher asked for does not.
+            if stop != StopReason::Interrupted || asked || watcher.interrupted() {
                 break stop;
             }
             autosave(&self.session.state(), &self.log)?;
         };
-        progress.end();
+        watcher.event(Event::Trained);
         Ok(Ended {
             state: (stop == StopReason::Interrupted).then(|| self.session.state()),
             separation: self.session.finish(),
@@ -135,22 +156,25 @@ impl<'a> Run<'a> {
 }
 
 /// Shows and records every step, and pauses the run where it is asked to.
-struct Watch<'a> {
-    progress: &'a mut Progress,
+struct Watch<'a, W: ?Sized> {
+    watcher: &'a mut W,
+    /// Whether the watcher has asked for the end.
+    asked: &'a mut bool,
     log: &'a mut Log,
     pause_at: Option<Instant>,
 }
 
-impl ScoredObserver for Watch<'_> {
+impl<W: Watcher + ?Sized> ScoredObserver for Watch<'_, W> {
     fn observe(&mut self, report: &StepReport<'_>, score: Option<&Matching>) -> ControlFlow<()> {
-        self.progress.show(report);
+        self.watcher.step(report);
         self.log.steps += 1;
         self.log.scores.extend(score.map(|score| ScoreRow {
             restart: report.restart,
             score: ScoredStep::new(report.step, score),
         }));
         let _ = self.log.history.observe(report);
-        match interrupt::asked() || self.pause_at.is_some_and(|at| Instant::now() > at) {
+        *self.asked |= self.watcher.interrupted();
+        match *self.asked || self.pause_at.is_some_and(|at| Instant::now() > at) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -158,9 +182,9 @@ impl ScoredObserver for Watch<'_> {
 }
 
 /// A run without a reference.
-struct Unscored<'a>(Watch<'a>);
+struct Unscored<'a, W: ?Sized>(Watch<'a, W>);
 
-impl Observer for Unscored<'_> {
+impl<W: Watcher + ?Sized> Observer for Unscored<'_, W> {
     fn observe(&mut self, report: &StepReport<'_>) -> ControlFlow<()> {
         self.0.observe(report, None)
     }

@@ -1,6 +1,6 @@
 //! `scores.csv`: with a reference, how well the sources of each logged step match it.
 
-use crate::failure::Outcome;
+use crate::error::Result;
 use crate::numbers_csv;
 use std::path::Path;
 use strt_report::ScoredStep;
@@ -8,7 +8,9 @@ use strt_report::ScoredStep;
 /// The scores of one step of one restart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreRow {
+    /// The restart, from 0.
     pub restart: usize,
+    /// The scores.
     pub score: ScoredStep,
 }
 
@@ -39,9 +41,9 @@ fn header(n_sources: usize) -> String {
     columns.join(",")
 }
 
-/// The rows of a file that [`to_csv`] wrote.
-pub fn read(path: &Path, n_sources: usize) -> Outcome<Vec<ScoreRow>> {
-    let rows = numbers_csv::read(path, &header(n_sources))?;
+/// The rows of a file that [`to_csv`] wrote; `remedy` is what to do where it was changed.
+pub(crate) fn read(path: &Path, n_sources: usize, remedy: &'static str) -> Result<Vec<ScoreRow>> {
+    let rows = numbers_csv::read(path, &header(n_sources), remedy)?;
     let row = |values: &Vec<f64>| ScoreRow {
         restart: (values[0] as usize).saturating_sub(1),
         score: ScoredStep {
@@ -60,6 +62,7 @@ pub fn read(path: &Path, n_sources: usize) -> Outcome<Vec<ScoreRow>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numbers_csv::TO_RESUME;
 
     #[test]
     fn rows_come_back_with_the_same_bits() {
@@ -73,7 +76,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("scores.csv");
         std::fs::write(&path, to_csv(&rows, 2)).unwrap();
-        let back = read(&path, 2).unwrap();
+        let back = read(&path, 2, TO_RESUME).unwrap();
         assert_eq!(to_csv(&back, 2), to_csv(&rows, 2));
         assert_eq!((back[0].restart, back[0].score.mac), (2, 0.1 + 0.2));
         assert_eq!(back[0].score.matched, [Some(1), None]);

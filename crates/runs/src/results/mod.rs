@@ -1,57 +1,88 @@
-//! What a run leaves: the files of its folder, and the words at its end.
+//! What a run leaves: the files of its folder.
 //!
-//! In: the recording, the ended run and how it came about. Out: a filled folder and its [`Summary`].
+//! In: the recording, the ended run and how it came about. Out: a filled folder and its [`Summary`]. When and where a folder
+//! is filled is not decided here, and nothing is printed.
 
 pub mod history;
 pub mod scores;
 pub mod summary;
-mod words;
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use crate::folder::SUMMARY;
-use crate::output::shell_line;
-use crate::run::Ended;
-use crate::separate::Format;
+use crate::format::Format;
+use crate::run::Log;
+use crate::words::Words;
 use faer::MatRef;
 use serde::Serialize;
 use std::path::Path;
 use strt_io::{Signals, config_to_toml, save_config, save_model, write_signals, write_text};
 use strt_report::{Mixture, Report, RunFacts, ScoredStep};
-use strtransformer::Recording;
 use strtransformer::evaluate::{Matching, Reference, match_sources};
-use summary::{BranchSummary, CountSummary, Input, Scores, Summary, Versions, source_names};
+use strtransformer::{Recording, Separation};
+use summary::{CountSummary, Input, Scores, Summary, Versions, source_names};
 
-pub use words::words;
-
+/// What every logged step reported.
 pub const HISTORY: &str = "history.csv";
+/// With a reference, how well the sources of each logged step match it.
 pub const SCORES: &str = "scores.csv";
-const REPORT: &str = "report.html";
+/// The page.
+pub const REPORT: &str = "report.html";
+/// All parameters and sources.
+pub const MODEL: &str = "model.safetensors";
 
 /// Everything there is to tell about a run.
 pub struct Results<'a> {
+    /// What was separated.
     pub recording: &'a Recording,
-    pub ended: &'a Ended,
+    /// The result.
+    pub separation: &'a Separation,
+    /// What was recorded on the way.
+    pub log: &'a Log,
+    /// Where the recording came from.
     pub input: Input,
     /// What to know about the input.
     pub input_warnings: Vec<String>,
-    /// The command line, word by word.
-    pub command: &'a [String],
+    /// What gives this result again, such as a command line.
+    pub command: String,
     /// True sources and where they came from.
     pub reference: Option<(String, &'a Reference)>,
+    /// How the number of sources was found, when it was not given.
     pub source_count: Option<&'a CountSummary>,
+    /// Formats of the sources besides NPY and CSV.
     pub formats: &'a [Format],
     /// Whether to write the figures as pictures too.
     pub figures: bool,
+    /// What arguments are called in warnings.
+    pub words: &'static Words,
 }
 
-impl Results<'_> {
+impl<'a> Results<'a> {
+    /// A run about which nothing else is known.
+    pub fn new(
+        recording: &'a Recording,
+        separation: &'a Separation,
+        log: &'a Log,
+        input: Input,
+    ) -> Results<'a> {
+        Results {
+            recording,
+            separation,
+            log,
+            input,
+            input_warnings: Vec::new(),
+            command: String::new(),
+            reference: None,
+            source_count: None,
+            formats: &[],
+            figures: false,
+            words: &Words::LIBRARY,
+        }
+    }
+
     /// Writes every file into `folder`, the summary last.
-    pub fn write(&self, folder: &Path) -> Outcome<Summary> {
-        let separation = &self.ended.separation;
-        let matching = match &self.reference {
-            Some((_, reference)) => Some(match_sources(separation.sources(), reference)?),
-            None => None,
-        };
+    pub fn write(&self, folder: &Path) -> Result<Summary> {
+        let separation = self.separation;
+        let matching = self.matching()?;
         let mixture = Mixture::of(self.recording, separation)?;
         let mut summary = self.summary(&mixture, matching.as_ref());
         let mut files = Vec::new();
@@ -73,9 +104,9 @@ impl Results<'_> {
         if let Some(mixer) = MixerFile::new(self.recording, separation) {
             write_json(&place("mixer.json".into()), &mixer)?;
         }
-        save_model(separation, place("model.safetensors".into()))?;
+        save_model(separation, place(MODEL.into()))?;
         save_config(separation.config(), place("config.toml".into()))?;
-        let log = &self.ended.log;
+        let log = self.log;
         let patch_sizes = &separation.config().branches.patch_sizes;
         write_text(
             place(HISTORY.into()),
@@ -89,25 +120,13 @@ impl Results<'_> {
         }
 
         let kept_scores = self.kept_scores();
-        let report = Report {
-            recording: self.recording,
-            separation,
-            history: log.rows(),
-            reference: match (&self.reference, &matching) {
-                (Some((_, reference)), Some(matching)) => Some((reference, matching)),
-                _ => None,
-            },
-            scores: &kept_scores,
-            run: self.facts(&summary),
-        };
+        let report = self.report(&summary, matching.as_ref(), &kept_scores);
         write_text(place(REPORT.into()), &report.to_html()?)?;
         if self.figures {
             for figure in report.figures()? {
                 let mut write = |ending: &str, bytes: &[u8]| {
                     let path = place(format!("{}.{ending}", figure.name));
-                    std::fs::write(&path, bytes).map_err(|error| {
-                        Failure::Failed(format!("{}: cannot write: {error}", path.display()))
-                    })
+                    std::fs::write(&path, bytes).map_err(Error::file("write", &path))
                 };
                 write("svg", figure.svg.as_bytes())?;
                 write("png", &figure.png)?;
@@ -119,26 +138,65 @@ impl Results<'_> {
         Ok(summary)
     }
 
+    /// The page that [`Results::write`] writes, alone.
+    ///
+    /// # Errors
+    /// When the pieces do not belong together.
+    pub fn to_html(&self) -> Result<String> {
+        let matching = self.matching()?;
+        let mixture = Mixture::of(self.recording, self.separation)?;
+        let summary = self.summary(&mixture, matching.as_ref());
+        let kept_scores = self.kept_scores();
+        let report = self.report(&summary, matching.as_ref(), &kept_scores);
+        Ok(report.to_html()?)
+    }
+
+    fn matching(&self) -> Result<Option<Matching>> {
+        Ok(match &self.reference {
+            Some((_, reference)) => Some(match_sources(self.separation.sources(), reference)?),
+            None => None,
+        })
+    }
+
+    fn report<'b>(
+        &'b self,
+        summary: &Summary,
+        matching: Option<&'b Matching>,
+        kept_scores: &'b [ScoredStep],
+    ) -> Report<'b> {
+        Report {
+            recording: self.recording,
+            separation: self.separation,
+            history: self.log.rows(),
+            reference: match (&self.reference, matching) {
+                (Some((_, reference)), Some(matching)) => Some((reference, matching)),
+                _ => None,
+            },
+            scores: kept_scores,
+            run: self.facts(summary),
+        }
+    }
+
     fn kept_scores(&self) -> Vec<ScoredStep> {
-        let kept = self.ended.separation.restart();
-        let rows = self.ended.log.scores.iter();
+        let kept = self.separation.restart();
+        let rows = self.log.scores.iter();
         rows.filter(|row| row.restart == kept)
             .map(|row| row.score.clone())
             .collect()
     }
 
     fn summary(&self, mixture: &Mixture, matching: Option<&Matching>) -> Summary {
-        let separation = &self.ended.separation;
-        let log = &self.ended.log;
+        let separation = self.separation;
+        let log = self.log;
         let explained = mixture.explained();
-        let warnings = summary::ending_warning(separation)
+        let warnings = summary::ending_warning(separation, self.words)
             .into_iter()
             .chain(self.content_warnings(explained))
             .collect();
         let margin = separation.assignment_margin();
         Summary {
             versions: Versions::new(separation.config().threads),
-            command: shell_line(self.command),
+            command: self.command.clone(),
             input: self.input.clone(),
             samples: self.recording.n_samples(),
             channels: self.recording.n_channels(),
@@ -169,7 +227,7 @@ impl Results<'_> {
 
     /// What to know beyond how the run ended.
     fn content_warnings(&self, explained: f64) -> impl Iterator<Item = String> + '_ {
-        summary::fit_warning(explained)
+        summary::fit_warning(explained, self.words)
             .into_iter()
             .chain(self.input_warnings.iter().cloned())
             .chain(summary::constant_warning(self.recording))
@@ -190,7 +248,7 @@ impl Results<'_> {
             // The page says itself how the run ended.
             warnings: self.content_warnings(summary.explained_variance).collect(),
             source_count: self.source_count.map(CountSummary::for_report),
-            config_toml: config_to_toml(self.ended.separation.config()),
+            config_toml: config_to_toml(self.separation.config()),
         }
     }
 }
@@ -205,7 +263,7 @@ struct MixerFile<'a> {
 }
 
 impl<'a> MixerFile<'a> {
-    fn new(recording: &'a Recording, separation: &strtransformer::Separation) -> Option<MixerFile<'a>> {
+    fn new(recording: &'a Recording, separation: &Separation) -> Option<MixerFile<'a>> {
         let (matrix, offset) = separation.mixing()?;
         Some(MixerFile {
             channels: recording.channel_names(),
@@ -225,16 +283,8 @@ pub fn rows(matrix: MatRef<'_, f64>) -> Vec<Vec<f64>> {
 }
 
 /// Writes a value as indented JSON.
-pub fn write_json(path: &Path, value: &impl Serialize) -> Outcome {
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result {
     let text = serde_json::to_string_pretty(value)?;
     write_text(path, &format!("{text}\n"))?;
     Ok(())
-}
-
-/// The command line of this program, as typed.
-pub fn this_command() -> Vec<String> {
-    let arguments = std::env::args_os()
-        .skip(1)
-        .map(|word| word.to_string_lossy().into_owned());
-    std::iter::once("strt".to_string()).chain(arguments).collect()
 }

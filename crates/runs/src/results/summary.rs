@@ -1,8 +1,11 @@
 //! `summary.json`: what a run was and how it ended, for scripts. Every field is part of the program's contract; numbers
 //! that are not finite are null.
 
-use crate::input::InputOptions;
+use crate::input::Reading;
+use crate::words::Words;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
+use strt_io::Opened;
 use strt_kernels::cpu::SimdPath;
 use strt_report::{Mixture, SourceCountEstimate};
 use strtransformer::evaluate::Matching;
@@ -14,28 +17,37 @@ use strtransformer::{Recording, Separation};
 /// The summary of one run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
+    /// What computed the result.
     pub versions: Versions,
     /// The command line that gives this result again.
     pub command: String,
+    /// What was read.
     pub input: Input,
-    /// T, m and K.
+    /// T.
     pub samples: usize,
+    /// m.
     pub channels: usize,
+    /// K.
     pub sources: usize,
-    /// Seed of the run, and of the restart that was kept.
+    /// Seed of the run.
     pub seed: u64,
+    /// Seed of the restart that was kept.
     pub kept_seed: u64,
-    /// Index of the restart that was kept, and how all of them ended.
+    /// Index of the restart that was kept.
     pub kept_restart: usize,
+    /// How all of them ended.
     pub restarts: Vec<RestartSummary>,
-    /// Steps of the kept restart, why it ended, whether it had converged.
+    /// Steps of the kept restart.
     pub steps: usize,
+    /// Why it ended.
     pub stop_reason: StopReason,
+    /// Whether it had converged.
     pub converged: bool,
     /// What to look at, and what to do about it.
     pub warnings: Vec<String>,
-    /// J (`total`) and its terms at the end, and its average over the last steps.
+    /// J (`total`) and its terms at the end.
     pub objective: Terms,
+    /// Its average over the last steps.
     pub smoothed_objective: f64,
     /// Share of the variance of the scaled channels that sources and mixer explain.
     pub explained_variance: f64,
@@ -49,6 +61,7 @@ pub struct Summary {
     pub scores: Option<Scores>,
     /// Time of the training, all restarts together; interruptions are not counted.
     pub wall_seconds: f64,
+    /// Steps of all restarts by that time.
     pub steps_per_second: f64,
     /// The files of the folder.
     pub files: Vec<String>,
@@ -57,14 +70,18 @@ pub struct Summary {
 /// What computed the result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Versions {
+    /// Version of the program.
     pub strt: &'static str,
+    /// Operating system and processor.
     pub system: String,
     /// Instruction set of the branch networks: results have the same bits only where it is the same.
     pub instruction_set: String,
+    /// Worker threads.
     pub threads: usize,
 }
 
 impl Versions {
+    /// Of this build on this machine; 0 threads are all cores.
     pub fn new(threads: usize) -> Versions {
         let cores = || std::thread::available_parallelism().map_or(1, Into::into);
         Versions {
@@ -89,11 +106,17 @@ impl Versions {
 /// What was read.
 #[derive(Clone, Debug, Serialize)]
 pub struct Input {
+    /// The file as it was given, or a name for data in memory.
     pub path: String,
+    /// Its format.
     pub format: String,
-    pub options: InputOptions,
+    /// What of the file was taken, and how.
+    pub options: Reading,
+    /// Names of the channels.
     pub channel_names: Vec<String>,
+    /// Their physical units, where known.
     pub units: Vec<Option<String>>,
+    /// Samples per second, where known.
     pub sampling_rate: Option<f64>,
     /// Samples with a missing value, which take no part.
     pub missing_samples: usize,
@@ -101,14 +124,46 @@ pub struct Input {
     pub notes: Vec<String>,
 }
 
+impl Input {
+    /// A file and what was found in it.
+    pub fn of_file(path: &Path, reading: &Reading, opened: &Opened) -> Input {
+        Input {
+            path: path.display().to_string(),
+            format: opened.format.to_string(),
+            options: reading.clone(),
+            units: opened.units.clone(),
+            notes: opened.notes.iter().map(ToString::to_string).collect(),
+            ..Input::in_memory("", &opened.recording)
+        }
+    }
+
+    /// A recording that came from no file, under a name for messages.
+    pub fn in_memory(name: &str, recording: &Recording) -> Input {
+        Input {
+            path: name.into(),
+            format: "memory".into(),
+            options: Reading::default(),
+            channel_names: recording.channel_names().to_vec(),
+            units: vec![None; recording.n_channels()],
+            sampling_rate: recording.sampling_rate(),
+            missing_samples: recording.n_missing(),
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// One source with its branch.
 #[derive(Clone, Debug, Serialize)]
 pub struct BranchSummary {
+    /// Its name.
     pub source: String,
-    /// P̄ in samples, c, α, π by patch size.
+    /// P̄ in samples.
     pub expected_patch: f64,
+    /// c.
     pub center: f64,
+    /// α.
     pub slope: f64,
+    /// π by patch size.
     pub scale_weights: Vec<f64>,
     /// Share of the variance of the scaled channels that this source contributes.
     pub explained_variance: f64,
@@ -148,11 +203,17 @@ pub fn source_names(n_sources: usize) -> Vec<String> {
 /// The estimated number of sources.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CountSummary {
+    /// How it was estimated.
     pub method: String,
+    /// Why this number, in words.
     pub reasoning: String,
+    /// The number.
     pub n_sources: usize,
+    /// Variances of the principal components, descending.
     pub eigenvalues: Vec<f64>,
+    /// Bits for each number of sources, from 0.
     pub description_length: Vec<f64>,
+    /// Samples that count as independent.
     pub effective_samples: f64,
 }
 
@@ -180,6 +241,7 @@ impl From<&SourceCount> for CountSummary {
 }
 
 impl CountSummary {
+    /// As the page shows it.
     pub fn for_report(&self) -> SourceCountEstimate {
         SourceCountEstimate {
             n_sources: self.n_sources,
@@ -193,9 +255,11 @@ impl CountSummary {
 /// Scores against known sources.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scores {
+    /// Where the true sources came from.
     pub reference: String,
-    /// Mean absolute correlation of matched sources, and the lowest of them.
+    /// Mean absolute correlation of matched sources.
     pub mac: f64,
+    /// The lowest of them.
     pub worst: f64,
     /// |correlation| of every source with the true one it was matched to.
     pub per_source: Vec<f64>,
@@ -204,6 +268,7 @@ pub struct Scores {
 }
 
 impl Scores {
+    /// Of sources that were matched with those of `reference`.
     pub fn new(reference: &str, matching: &Matching) -> Scores {
         let from_one = |source: &Option<usize>| source.map(|s| s + 1);
         Scores {
@@ -217,20 +282,24 @@ impl Scores {
 }
 
 /// How a run ended, where that is not as it should be, and what to do about it.
-pub fn ending_warning(separation: &Separation) -> Option<String> {
+pub fn ending_warning(separation: &Separation, words: &Words) -> Option<String> {
     let steps = separation.steps();
     match separation.stop_reason() {
         StopReason::Diverged => Some(format!(
             "diverged: the objective was no longer finite after {steps} steps, and the last finite state is kept; try \
-             smaller rates, such as --set optimizer.rates.fiber=0.02 --set optimizer.rates.networks=0.001"
+             smaller rates, such as {}",
+            (words.settings)(&[
+                ("optimizer.rates.fiber", "0.02"),
+                ("optimizer.rates.networks", "0.001")
+            ])
         )),
         StopReason::Interrupted => Some(format!(
             "interrupted after {steps} steps: these are the sources of an unfinished run"
         )),
         StopReason::StepLimit if !separation.converged() => Some(format!(
-            "not converged: the objective was still improving after {steps} steps; try --steps {}, and compare several \
+            "not converged: the objective was still improving after {steps} steps; try {}, and compare several \
              seeds",
-            2 * steps
+            (words.settings)(&[("optimizer.steps", &(2 * steps).to_string())])
         )),
         StopReason::StepLimit | StopReason::Plateau => None,
     }
@@ -262,12 +331,14 @@ pub fn constant_warning(recording: &Recording) -> Option<String> {
 }
 
 /// Sources that leave most of the channels unexplained.
-pub fn fit_warning(explained: f64) -> Option<String> {
+pub fn fit_warning(explained: f64, words: &Words) -> Option<String> {
     (explained < 0.5).then(|| {
         format!(
-            "the sources explain only {:.0} % of the channels' variance; more of them (--sources) would explain more, and \
-             --mixer mlp helps where channels are nonlinear in the sources",
-            100.0 * explained
+            "the sources explain only {:.0} % of the channels' variance; more of them ({}) would explain more, and \
+             {} helps where channels are nonlinear in the sources",
+            100.0 * explained,
+            words.sources,
+            (words.settings)(&[("mixer.kind", "mlp")])
         )
     })
 }

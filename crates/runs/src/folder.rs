@@ -3,9 +3,9 @@
 //! A command works in `DIR.partial`; `DIR` appears, or is replaced, in one rename. A run that is killed leaves `DIR.partial`
 //! with its last checkpoint, from which it can be resumed. The hidden file `.strt` says that this program made a folder and
 //! lists what it wrote there: nothing else is ever replaced or removed. While a command works, a lock on that file keeps
-//! others out.
+//! others out. What the files mean is not known here.
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, InPlaceOfARun, Result};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -23,15 +23,20 @@ const PARTIAL: &str = ".partial";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
+    /// A separation.
     Run,
+    /// A demonstration.
     Demo,
+    /// A generated problem.
     Problem,
+    /// A comparison of methods.
     Comparison,
 }
 
 /// What may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replace {
+    /// Nothing: the place must be free.
     Nothing,
     /// An earlier folder of the same kind.
     SameKind,
@@ -69,33 +74,30 @@ pub struct Folder {
 
 impl Folder {
     /// Checks that `target` may be written. Nothing is changed yet.
-    pub fn plan(target: &Path, kind: Kind, replace: Replace) -> Outcome<Folder> {
+    pub fn plan(target: &Path, kind: Kind, replace: Replace) -> Result<Folder> {
         let folder = Folder::named(target, kind, replace)?;
         if folder
             .target
             .extension()
             .is_some_and(|ending| ending == "partial")
         {
-            return Err(Failure::Usage(format!(
-                "--out {}: the ending .partial is kept for unfinished folders; choose another name",
-                target.display()
-            )));
+            return Err(Error::Reserved {
+                path: target.to_owned(),
+            });
         }
         folder.check_target()?;
         folder.check_partial()?;
-        let partial = folder.partial.display();
         if folder.partial.join(CHECKPOINT).exists() && replace != Replace::Anything {
-            return Err(Failure::Failed(format!(
-                "{partial}: an unfinished run has left this folder; continue it with `{}`, or discard it with --overwrite",
-                resume_command(&folder.partial)
-            )));
+            return Err(Error::Unfinished {
+                partial: folder.partial,
+            });
         }
         Ok(folder)
     }
 
     /// The folder of a run to be resumed from `from`, which is `DIR` or `DIR.partial`; it may replace another result only
     /// where it was started so. Nothing is changed yet.
-    pub fn resumed(from: &Path, replace: Replace) -> Outcome<Folder> {
+    pub fn resumed(from: &Path, replace: Replace) -> Result<Folder> {
         let name = name_of(from)?.to_string_lossy().into_owned();
         let target = match name.strip_suffix(PARTIAL) {
             Some(stem) => from.with_file_name(stem),
@@ -105,11 +107,10 @@ impl Folder {
         if from == folder.partial {
             folder.check_target()?;
         } else if folder.partial.join(CHECKPOINT).exists() {
-            return Err(Failure::Failed(format!(
-                "{}: an unfinished run has left {} as well; resume that one, or remove it first",
-                from.display(),
-                folder.partial.display()
-            )));
+            return Err(Error::TwoUnfinished {
+                given: from.to_owned(),
+                partial: folder.partial,
+            });
         } else {
             folder.check_partial()?;
         }
@@ -125,12 +126,12 @@ impl Folder {
         }
     }
 
-    fn named(target: &Path, kind: Kind, replace: Replace) -> Outcome<Folder> {
+    fn named(target: &Path, kind: Kind, replace: Replace) -> Result<Folder> {
         name_of(target)?;
         let mut target: PathBuf = target.components().collect();
         if target.is_symlink() {
             // A rename would replace the link, not what it names.
-            target = fs::canonicalize(&target).map_err(|error| cannot("follow the link", &target, &error))?;
+            target = fs::canonicalize(&target).map_err(Error::system("follow the link", &target))?;
         }
         Ok(Folder {
             kind,
@@ -141,128 +142,186 @@ impl Folder {
         })
     }
 
-    fn check_target(&self) -> Outcome {
-        let shown = self.target.display();
+    fn check_target(&self) -> Result {
+        let path = || self.target.clone();
         let entries = match fs::read_dir(&self.target) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                return Err(Failure::Failed(format!(
-                    "{shown}: expected a folder or nothing, found a file; choose another --out"
-                )));
+                return Err(Error::NotAFolder { path: path() });
             }
-            read => read.map_err(|error| cannot("read the folder", &self.target, &error))?,
+            read => read.map_err(Error::system("read the folder", &self.target))?,
         };
         if entries.count() == 0 {
             return Ok(());
         }
-        let kind = owned(&self.target).map_err(|why| {
-            let hint = match self.replace {
-                Replace::Anything => ", so it is not replaced",
-                _ => "",
-            };
-            Failure::Failed(format!(
-                "{shown}: the folder exists and {why}{hint}; choose another --out"
-            ))
+        let kind = owned(&self.target).map_err(|why| Error::Foreign {
+            path: path(),
+            why,
+            replacing: self.replace == Replace::Anything,
         })?;
         match self.replace {
             Replace::Anything => Ok(()),
             Replace::SameKind if kind == self.kind => Ok(()),
-            _ => Err(Failure::Failed(format!(
-                "{shown}: the folder exists; choose another --out, or replace it with --overwrite"
-            ))),
+            _ => Err(Error::Exists { path: path() }),
         }
     }
 
     /// Whether the folder to work in is free, or was left by this program.
-    fn check_partial(&self) -> Outcome {
-        let used = fs::read_dir(&self.partial).is_ok_and(|mut entries| entries.next().is_some());
-        if (used || self.partial.is_file()) && mark(&self.partial).is_none() {
-            return Err(Failure::Failed(format!(
-                "{}: expected nothing there, since results are prepared in it, found something that strt did not write; \
-                 move it away, or choose another --out",
-                self.partial.display()
-            )));
+    fn check_partial(&self) -> Result {
+        // A mark alone may still be empty: somebody is just beginning.
+        let used = || names(&self.partial).iter().any(|name| name != MARK) || self.partial.is_file();
+        let foreign = || used() && mark(&self.partial).is_none();
+        // Looked at twice: it may be moved to its place between the names and the mark.
+        match foreign() && foreign() {
+            true => Err(Error::Occupied {
+                partial: self.partial.clone(),
+            }),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Refuses to replace a folder that holds one of these files, which are needed.
-    pub fn must_not_hold<'a>(&self, files: impl IntoIterator<Item = &'a Path>) -> Outcome {
+    pub fn must_not_hold<'a>(&self, files: impl IntoIterator<Item = &'a Path>) -> Result {
         let Ok(target) = fs::canonicalize(&self.target) else {
             return Ok(());
         };
         for file in files {
             if fs::canonicalize(file).is_ok_and(|file| file.starts_with(&target)) {
-                return Err(Failure::Usage(format!(
-                    "--out {}: the folder holds {}, which would be lost; choose another --out",
-                    self.target.display(),
-                    file.display()
-                )));
+                return Err(Error::WouldBeLost {
+                    folder: self.target.clone(),
+                    file: file.to_owned(),
+                });
             }
         }
         Ok(())
     }
 
-    /// Creates the folder to work in, empty, and keeps others out.
-    pub fn begin(&mut self) -> Outcome {
+    /// Creates the folder to work in, empty, and keeps others out. What another run has left there since the plan was made
+    /// is not touched.
+    pub fn begin(&mut self) -> Result {
         self.enter()?;
-        let entries =
-            fs::read_dir(&self.partial).map_err(|error| cannot("read the folder", &self.partial, &error))?;
+        if self.replace != Replace::Anything {
+            let taken = self.check_target().and_then(|()| self.check_no_checkpoint());
+            if let Err(error) = taken {
+                self.leave();
+                return Err(error);
+            }
+        }
+        self.clear()
+    }
+
+    /// Moves the files of a run that is resumed from `from` to where it works, and keeps others out.
+    pub fn take_over(&mut self, from: &Path) -> Result {
+        if from == self.partial {
+            self.enter()?;
+        } else {
+            if self.partial.exists() {
+                // Left by a run that was killed before its first checkpoint, if nobody works there.
+                self.enter()?;
+                self.check_no_checkpoint()?;
+                self.clear()?;
+                self.leave();
+            }
+            // The lock is on a file in the folder and moves with it.
+            self.mark = Some(self.locked(from, false)?);
+        }
+        if !from.join(CHECKPOINT).is_file() {
+            // Somebody else has finished it since it was looked at.
+            if from == self.partial {
+                self.leave();
+            }
+            return Err(Error::NotUnfinished {
+                folder: from.to_owned(),
+                found: InPlaceOfARun::Nothing,
+            });
+        }
+        if from != self.partial {
+            fs::rename(from, &self.partial).map_err(Error::system("move the run to", &self.partial))?;
+        }
+        self.write_mark(Vec::new())?;
+        self.remove_half_written();
+        Ok(())
+    }
+
+    /// Locks the folder to work in, which need not exist.
+    fn enter(&mut self) -> Result {
+        self.check_partial()?;
+        self.mark = Some(self.locked(&self.partial, true)?);
+        self.write_mark(Vec::new())
+    }
+
+    /// `.strt` of a folder, locked.
+    fn locked(&self, folder: &Path, create: bool) -> Result<File> {
+        let busy = || Error::Busy {
+            partial: folder.to_owned(),
+        };
+        let path = folder.join(MARK);
+        let open = || {
+            if create {
+                fs::create_dir_all(folder)?;
+            }
+            let mut options = OpenOptions::new();
+            options.create(create).read(true).write(true).truncate(false);
+            options.open(&path)
+        };
+        let file = match open() {
+            // The folder is just being moved.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists
+                ) =>
+            {
+                return Err(busy());
+            }
+            opened => opened.map_err(Error::system("create the folder", folder))?,
+        };
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => return Err(busy()),
+            // A file system without locks: two runs at once are then not kept apart.
+            Err(fs::TryLockError::Error(_)) => {}
+        }
+        match is_at(&file, &path) {
+            true => Ok(file),
+            // Whoever held the lock has moved the folder in the meantime.
+            false => Err(busy()),
+        }
+    }
+
+    fn check_no_checkpoint(&self) -> Result {
+        match self.partial.join(CHECKPOINT).exists() {
+            true => Err(Error::Unfinished {
+                partial: self.partial.clone(),
+            }),
+            false => Ok(()),
+        }
+    }
+
+    /// Removes everything from the folder to work in but the lock.
+    fn clear(&self) -> Result {
+        let entries = fs::read_dir(&self.partial).map_err(Error::system("read the folder", &self.partial))?;
         for entry in entries.flatten().filter(|entry| entry.file_name() != MARK) {
             let path = entry.path();
             let removed = match path.is_dir() {
                 true => fs::remove_dir_all(&path),
                 false => fs::remove_file(&path),
             };
-            removed.map_err(|error| cannot("remove what an earlier run has left", &path, &error))?;
+            removed.map_err(Error::system("remove what an earlier run has left", &path))?;
         }
         Ok(())
     }
 
-    /// Moves the files of a run that is resumed from `from` to where it works, and keeps others out.
-    pub fn take_over(&mut self, from: &Path) -> Outcome {
-        if from != self.partial {
-            if self.partial.exists() {
-                // Left by a run that was killed before its first checkpoint; `begin` makes sure nobody works there.
-                self.begin()?;
-                self.mark = None;
-                fs::remove_dir_all(&self.partial)
-                    .map_err(|error| cannot("remove what an earlier run has left", &self.partial, &error))?;
-            }
-            fs::rename(from, &self.partial)
-                .map_err(|error| cannot("move the run to", &self.partial, &error))?;
+    /// Removes the folder to work in where it holds nothing but the lock, and gives the lock back.
+    fn leave(&mut self) {
+        if names(&self.partial) == [MARK] {
+            let _ = fs::remove_dir_all(&self.partial);
         }
-        self.enter()?;
-        self.remove_half_written();
-        Ok(())
-    }
-
-    fn enter(&mut self) -> Outcome {
-        self.check_partial()?;
-        let open = || {
-            fs::create_dir_all(&self.partial)?;
-            let mut options = OpenOptions::new();
-            options.create(true).read(true).write(true).truncate(false);
-            options.open(self.partial.join(MARK))
-        };
-        let file = open().map_err(|error| cannot("create the folder", &self.partial, &error))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(fs::TryLockError::WouldBlock) => {
-                return Err(Failure::Failed(format!(
-                    "{}: another strt is writing there; wait for it, or choose another --out",
-                    self.partial.display()
-                )));
-            }
-            // A file system without locks: two runs at once are then not kept apart.
-            Err(fs::TryLockError::Error(_)) => {}
-        }
-        self.mark = Some(file);
-        self.write_mark(Vec::new())
+        self.mark = None;
     }
 
     /// Writes `.strt` through the file that is locked: a new file would not be.
-    fn write_mark(&mut self, files: Vec<String>) -> Outcome {
+    fn write_mark(&mut self, files: Vec<String>) -> Result {
         let Some(file) = &mut self.mark else {
             return Ok(());
         };
@@ -271,14 +330,16 @@ impl Folder {
             kind: self.kind,
             files,
         };
-        let text = format!("{}\n", serde_json::to_string(&mark)?);
+        let text = serde_json::to_string(&mark)?;
         let mut write = || {
+            // In one piece and never shorter, so that it can be read at any time: others look at it without the lock.
+            let before = file.metadata()?.len() as usize;
+            let text = format!("{text:<width$}\n", width = before.saturating_sub(1));
             io::Seek::rewind(file)?;
-            file.set_len(0)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()
         };
-        write().map_err(|error| cannot("write", &self.partial.join(MARK), &error))
+        write().map_err(Error::system("write", &self.partial.join(MARK)))
     }
 
     /// Files that a killed run was about to write; `strt-io` names them so until they are complete.
@@ -306,21 +367,17 @@ impl Folder {
     }
 
     /// Moves everything to its place, replacing what was there.
-    pub fn publish(mut self) -> Outcome {
+    pub fn publish(mut self) -> Result {
         // What a person put there meanwhile is not replaced.
-        self.check_target().map_err(|failure| {
-            Failure::Failed(format!(
-                "{failure}; the results are in {}",
-                self.partial.display()
-            ))
+        self.check_target().map_err(|error| Error::NotPublished {
+            source: Box::new(error),
+            partial: self.partial.clone(),
         })?;
         self.write_mark(names(&self.partial))?;
-        let problem = |error: io::Error| {
-            Failure::Failed(format!(
-                "{}: cannot move the results there: {error}; they are in {}",
-                self.target.display(),
-                self.partial.display()
-            ))
+        let problem = |source: io::Error| Error::NotMoved {
+            path: self.target.clone(),
+            partial: self.partial.clone(),
+            source,
         };
         let replaces = self.target.exists();
         let mut old = self.partial.clone().into_os_string();
@@ -331,37 +388,52 @@ impl Folder {
         fs::rename(&self.partial, &self.target).map_err(problem)?;
         if replaces {
             let old = Path::new(&old);
-            fs::remove_dir_all(old).map_err(|error| cannot("remove the replaced folder", old, &error))?;
+            fs::remove_dir_all(old).map_err(Error::system("remove the replaced folder", old))?;
         }
         Ok(())
     }
 
     /// Leaves everything where it is worked on, because what is in its place is worth more.
-    pub fn keep_unfinished(mut self) -> Outcome<PathBuf> {
+    pub fn keep_unfinished(mut self) -> Result<PathBuf> {
         self.write_mark(names(&self.partial))?;
         Ok(self.partial.clone())
     }
 
-    /// After a failure: removes what was written, unless the run can be resumed from it; says so if it can.
-    pub fn give_up(self) -> Option<String> {
+    /// After a failure: removes what was written, unless the run can be resumed from it, and says so if it can.
+    pub fn give_up(self, error: Error) -> Error {
         if self.partial.join(CHECKPOINT).is_file() {
-            return Some(format!(
-                "the run so far is kept: continue with `{}`",
-                resume_command(&self.partial)
-            ));
+            return Error::Kept {
+                source: Box::new(error),
+                partial: self.partial,
+            };
         }
+        self.discard();
+        error
+    }
+
+    /// Removes what was written, if [`Folder::begin`] was called.
+    pub fn discard(self) {
         if self.mark.is_some() {
-            // The failure that led here is what the person needs to hear.
+            // Whatever led here is what the person needs to hear.
             let _ = fs::remove_dir_all(&self.partial);
         }
-        None
     }
 }
 
-/// What to type to continue a run.
-pub fn resume_command(folder: &Path) -> String {
-    let words = ["strt", "separate", "--resume"].map(String::from);
-    crate::output::shell_line(&[&words[..], &[folder.display().to_string()]].concat())
+/// Whether an open file is still the one of that name.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (Ok(here), Ok(there)) = (file.metadata(), fs::metadata(path)) else {
+        return false;
+    };
+    (here.dev(), here.ino()) == (there.dev(), there.ino())
+}
+
+/// Whether there is a file of that name: folders with open files in them cannot be moved here.
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> bool {
+    path.is_file()
 }
 
 fn mark(folder: &Path) -> Option<Mark> {
@@ -390,21 +462,14 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-fn name_of(folder: &Path) -> Outcome<&std::ffi::OsStr> {
-    folder
-        .file_name()
-        .ok_or_else(|| Failure::Usage(format!("{}: expected the name of a folder", folder.display())))
+fn name_of(folder: &Path) -> Result<&std::ffi::OsStr> {
+    folder.file_name().ok_or_else(|| Error::NoName {
+        path: folder.to_owned(),
+    })
 }
 
 fn with_partial(name: &std::ffi::OsStr) -> OsString {
     let mut name = name.to_os_string();
     name.push(PARTIAL);
     name
-}
-
-fn cannot(action: &str, path: &Path, error: &io::Error) -> Failure {
-    Failure::Failed(format!(
-        "{}: cannot {action}: {error}; check that you may write there and that there is space",
-        path.display()
-    ))
 }

@@ -1,8 +1,12 @@
 //! Tables of plain numbers as CSV, written so that reading them gives the same bits.
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use std::fmt::Write;
 use std::path::Path;
+
+/// What to do about a table that was changed: of a run to be resumed, and of one to be looked at.
+pub const TO_RESUME: &str = "remove it to resume without what it recorded";
+pub const TO_LOAD: &str = "use another copy of the folder, or separate again";
 
 /// One line of numbers.
 pub fn line(values: impl IntoIterator<Item = f64>) -> String {
@@ -15,17 +19,15 @@ pub fn line(values: impl IntoIterator<Item = f64>) -> String {
     text
 }
 
-/// The rows of a file with this header line.
-pub fn read(path: &Path, header: &str) -> Outcome<Vec<Vec<f64>>> {
+/// The rows of a file with this header line; `remedy` is what to do where it was changed.
+pub fn read(path: &Path, header: &str, remedy: &'static str) -> Result<Vec<Vec<f64>>> {
     let width = header.split(',').count();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::Failed(format!("{}: cannot read: {error}", path.display())))?;
-    let changed = |line: usize, expected: &str| {
-        Failure::Failed(format!(
-            "{}: line {line}: expected {expected}, found something else: the file was changed; remove it to resume without \
-             what it recorded",
-            path.display()
-        ))
+    let text = std::fs::read_to_string(path).map_err(Error::file("read", path))?;
+    let changed = |line: usize, expected: &str| Error::Table {
+        path: path.to_owned(),
+        line,
+        expected: expected.into(),
+        remedy,
     };
     let mut lines = text.lines().enumerate();
     if lines.next().is_none_or(|(_, first)| first != header) {

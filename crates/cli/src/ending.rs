@@ -1,10 +1,10 @@
 //! The end of a run in words, for the terminal.
 
-use super::summary::Summary;
-use super::{BranchSummary, REPORT};
 use crate::table::table;
 use std::fmt::Write;
 use std::path::Path;
+use strt_runs::results::REPORT;
+use strt_runs::results::summary::{BranchSummary, Summary};
 use strtransformer::train::StopReason;
 
 /// A table of the sources, how the run ended, and where everything is.

@@ -8,15 +8,17 @@
 //! | `history.csv`, `scores.csv` | what was recorded so far |
 //!
 //! Each file is replaced whole. The checkpoint is written last: whatever a crash leaves, the other files are at most ahead
-//! of it, and what is ahead is dropped when the run is resumed.
+//! of it, and what is ahead is dropped when the run is resumed. Of a recording or a reference that was held in memory only
+//! that is kept: whoever resumes the run gives it again.
 
-use super::Log;
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, InPlaceOfARun, Result};
 use crate::folder::{CHECKPOINT, SUMMARY};
-use crate::input::InputOptions;
+use crate::format::Format;
+use crate::input::Reading;
+use crate::numbers_csv::TO_RESUME;
 use crate::results::summary::CountSummary;
 use crate::results::{HISTORY, SCORES, history, scores};
-use crate::separate::Format;
+use crate::run::Log;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,12 +34,15 @@ const BEST: &str = "best.safetensors";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The command line, word by word.
+    /// The command line, word by word; a single word is a text to be taken as it stands.
     pub command: Vec<String>,
-    /// The recording, as a path from anywhere.
-    pub input: PathBuf,
-    pub reading: InputOptions,
+    /// The recording, as a path from anywhere; null for one that was held in memory.
+    pub input: Option<PathBuf>,
+    pub reading: Reading,
     pub reference: Option<PathBuf>,
+    /// Whether there is a reference that was held in memory.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub reference_in_memory: bool,
     /// Whether another result may be replaced.
     pub overwrite: bool,
     pub formats: Vec<Format>,
@@ -49,6 +54,10 @@ pub struct Request {
     pub steps: usize,
 }
 
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
 /// An unfinished run, read from its folder.
 pub struct Kept {
     pub request: Request,
@@ -57,14 +66,14 @@ pub struct Kept {
 }
 
 /// Writes what was asked for, before the first step.
-pub fn save_request(folder: &Path, request: &Request) -> Outcome {
+pub fn save_request(folder: &Path, request: &Request) -> Result {
     let text = serde_json::to_string_pretty(request)?;
     write_text(folder.join(RUN), &format!("{text}\n"))?;
     Ok(())
 }
 
 /// Writes an unfinished run.
-pub fn save(folder: &Path, request: &Request, state: &SessionState, log: &Log) -> Outcome {
+pub fn save(folder: &Path, request: &Request, state: &SessionState, log: &Log) -> Result {
     let config = &state.current.config;
     let request = Request {
         seconds: log.seconds,
@@ -94,15 +103,12 @@ pub fn save(folder: &Path, request: &Request, state: &SessionState, log: &Log) -
 }
 
 /// Removes the files of [`save`] that a finished run does not need.
-pub fn remove(folder: &Path) -> Outcome {
+pub fn remove(folder: &Path) -> Result {
     for name in [CHECKPOINT, BEST, RUN] {
         let path = folder.join(name);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Failure::Failed(format!(
-                    "{}: cannot remove: {error}",
-                    path.display()
-                )));
+                return Err(Error::file("remove", &path)(error));
             }
             _ => {}
         }
@@ -111,26 +117,22 @@ pub fn remove(folder: &Path) -> Outcome {
 }
 
 /// Reads an unfinished run.
-pub fn load(folder: &Path) -> Outcome<Kept> {
+pub fn load(folder: &Path) -> Result<Kept> {
     if !folder.join(CHECKPOINT).is_file() {
-        let why = match (folder.is_dir(), folder.join(SUMMARY).is_file()) {
-            (true, true) => {
-                "this run has ended: there is nothing to continue. Start another with more --steps"
-            }
-            (true, false) => "give the folder that the run was writing, DIR or DIR.partial",
-            (false, _) => "there is no such folder",
-        };
-        return Err(Failure::Failed(format!(
-            "{}: expected the folder of an unfinished run, with {CHECKPOINT}; {why}",
-            folder.display()
-        )));
+        return Err(Error::NotUnfinished {
+            folder: folder.to_owned(),
+            found: match (folder.is_dir(), folder.join(SUMMARY).is_file()) {
+                (true, true) => InPlaceOfARun::Finished,
+                (true, false) => InPlaceOfARun::Folder,
+                (false, _) => InPlaceOfARun::Nothing,
+            },
+        });
     }
     let path = folder.join(RUN);
-    let damaged = |why: String| {
-        Failure::Failed(format!(
-            "{}: expected what strt wrote: {why}; the run cannot be continued without it: start it again",
-            path.display()
-        ))
+    let damaged = |found: String| Error::Damaged {
+        path: path.clone(),
+        found,
+        remedy: "the run cannot be continued without it: start it again",
     };
     let text = fs::read_to_string(&path).map_err(|error| damaged(error.to_string()))?;
     let request: Request = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
@@ -143,11 +145,11 @@ pub fn load(folder: &Path) -> Outcome<Kept> {
         n => {
             let best = load_model(folder.join(BEST))?;
             let Some(finished) = best.restarts().get(..n).map(<[_]>::to_vec) else {
-                return Err(Failure::Failed(format!(
-                    "{}: expected how {n} restarts ended, found {}; it belongs to another run: start this one again",
-                    folder.join(BEST).display(),
-                    best.restarts().len()
-                )));
+                return Err(Error::Restarts {
+                    path: folder.join(BEST),
+                    expected: n,
+                    found: best.restarts().len(),
+                });
             };
             (finished, Some(best))
         }
@@ -155,12 +157,14 @@ pub fn load(folder: &Path) -> Outcome<Kept> {
     let config = &current.config;
     let seen = |restart: usize, step: usize| (restart, step) <= (current.restart, current.step);
     let mut rows = match folder.join(HISTORY) {
-        path if path.is_file() => history::read(&path, config.n_sources, &config.branches.patch_sizes)?,
+        path if path.is_file() => {
+            history::read(&path, config.n_sources, &config.branches.patch_sizes, TO_RESUME)?
+        }
         _ => Vec::new(),
     };
     rows.retain(|row| seen(row.restart, row.step));
     let mut scores = match folder.join(SCORES) {
-        path if path.is_file() => scores::read(&path, config.n_sources)?,
+        path if path.is_file() => scores::read(&path, config.n_sources, TO_RESUME)?,
         _ => Vec::new(),
     };
     scores.retain(|row| seen(row.restart, row.score.step));

@@ -1,6 +1,6 @@
 //! `history.csv`: one row per logged step, every diagnostic of the method.
 
-use crate::failure::Outcome;
+use crate::error::Result;
 use crate::numbers_csv;
 use std::path::Path;
 use strtransformer::model::objective::Terms;
@@ -78,9 +78,14 @@ fn values(row: &HistoryRow) -> impl Iterator<Item = f64> + '_ {
         .chain(by_scale.into_iter().flatten().copied())
 }
 
-/// The rows of a file that [`to_csv`] wrote.
-pub fn read(path: &Path, n_sources: usize, patch_sizes: &[usize]) -> Outcome<Vec<HistoryRow>> {
-    let rows = numbers_csv::read(path, &header(n_sources, patch_sizes))?;
+/// The rows of a file that [`to_csv`] wrote; `remedy` is what to do where it was changed.
+pub(crate) fn read(
+    path: &Path,
+    n_sources: usize,
+    patch_sizes: &[usize],
+    remedy: &'static str,
+) -> Result<Vec<HistoryRow>> {
+    let rows = numbers_csv::read(path, &header(n_sources, patch_sizes), remedy)?;
     Ok(rows
         .iter()
         .map(|values| row(values, n_sources, patch_sizes.len()))
@@ -121,6 +126,7 @@ fn row(values: &[f64], n_sources: usize, n_scales: usize) -> HistoryRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numbers_csv::TO_RESUME;
 
     #[test]
     fn rows_come_back_with_the_same_bits() {
@@ -147,8 +153,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("history.csv");
         std::fs::write(&path, to_csv(&rows, 2, &[4, 8, 16])).unwrap();
-        assert_eq!(read(&path, 2, &[4, 8, 16]).unwrap(), rows);
-        let error = read(&path, 3, &[4, 8, 16]).unwrap_err().to_string();
+        assert_eq!(read(&path, 2, &[4, 8, 16], TO_RESUME).unwrap(), rows);
+        let error = read(&path, 3, &[4, 8, 16], TO_RESUME).unwrap_err().to_string();
         assert!(
             error.contains("history.csv: line 1") && error.contains("remove it to resume"),
             "{error}"

@@ -1,0 +1,417 @@
+//! The one error type of this crate: each variant holds facts, and [`Error::message`] says them in the words of the caller.
+//!
+//! Every message names the file or folder, says what was expected, what was found and what to do. `Display` uses
+//! [`Words::LIBRARY`]. Exit statuses and exception types are the caller's business; [`Error::is_request`] tells a wrong
+//! request from a failure.
+
+use crate::folder::CHECKPOINT;
+use crate::words::Words;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a run or its folder could not be made, continued, written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The path has no last part, so that no folder can have this name.
+    NoName {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The name ends as those of unfinished folders do.
+    Reserved {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder that would be replaced holds a file that is needed.
+    WouldBeLost {
+        /// The folder.
+        folder: PathBuf,
+        /// The file.
+        file: PathBuf,
+    },
+    /// A value of the configuration, or of its fit to the recording, is refused.
+    Config(strtransformer::Error),
+    /// The folder's place is taken by a file.
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The folder holds something that this program did not write.
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it, as a part of a sentence.
+        why: String,
+        /// Whether it was asked to be replaced.
+        replacing: bool,
+    },
+    /// The folder exists and may not be replaced.
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Where results are prepared there is something of somebody else.
+    Occupied {
+        /// The folder to work in.
+        partial: PathBuf,
+    },
+    /// Another run is working there.
+    Busy {
+        /// The folder to work in.
+        partial: PathBuf,
+    },
+    /// An unfinished run stands in the way of a new one.
+    Unfinished {
+        /// Its folder.
+        partial: PathBuf,
+    },
+    /// There are two unfinished runs of one name.
+    TwoUnfinished {
+        /// The one that was given.
+        given: PathBuf,
+        /// The other one.
+        partial: PathBuf,
+    },
+    /// The operating system refused.
+    System {
+        /// What it refused to do.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+    /// A file could not be written, read or removed; what to do is plain.
+    File {
+        /// What could not be done.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Complete results could not be moved to their place.
+    NotMoved {
+        /// The place.
+        path: PathBuf,
+        /// Where they are.
+        partial: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The place of complete results was taken while they were made.
+    NotPublished {
+        /// Why they could not be moved.
+        source: Box<Error>,
+        /// Where they are.
+        partial: PathBuf,
+    },
+    /// A run failed and can be continued from its last checkpoint.
+    Kept {
+        /// What failed.
+        source: Box<Error>,
+        /// Where the run is.
+        partial: PathBuf,
+    },
+    /// There is nothing to continue in this folder.
+    NotUnfinished {
+        /// The folder.
+        folder: PathBuf,
+        /// What is there instead.
+        found: InPlaceOfARun,
+    },
+    /// A file of a run is not as it was written.
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        found: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A table of a run is not as it was written.
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What belongs there.
+        expected: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The result kept of earlier restarts belongs to another run.
+    Restarts {
+        /// The file.
+        path: PathBuf,
+        /// How many restarts must have ended.
+        expected: usize,
+        /// How many it tells of.
+        found: usize,
+    },
+    /// The folder of a finished run lacks a file.
+    NotARun {
+        /// The folder.
+        folder: PathBuf,
+        /// The file.
+        file: &'static str,
+        /// What was found.
+        found: String,
+    },
+    /// The recording of a run to be continued is no longer where it was.
+    RecordingMoved {
+        /// Where it was.
+        path: PathBuf,
+        /// The folder that was to be continued, as given.
+        folder: PathBuf,
+    },
+    /// A run to be continued was started with data that were held in memory, which must be given again.
+    InMemory {
+        /// Which data.
+        what: &'static str,
+        /// The folder that was to be continued, as given.
+        folder: PathBuf,
+    },
+    /// The folder holds a run, but not the one that was asked for.
+    Different {
+        /// The folder.
+        folder: PathBuf,
+        /// What differs: what the run has and what was asked for.
+        how: String,
+    },
+    /// A path that cannot be kept with a run.
+    NotUtf8 {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The true sources are not of the samples of the recording.
+    ReferenceLength {
+        /// Their file.
+        path: PathBuf,
+        /// Samples of the recording.
+        expected: usize,
+        /// Samples of the file.
+        found: usize,
+    },
+    /// What the library said about a recording, a reference or an unfinished run.
+    Refused {
+        /// Which one: a path, or the name of data in memory.
+        name: String,
+        /// What it said.
+        source: strtransformer::Error,
+    },
+    /// What the library said about a result.
+    Library(#[from] strtransformer::Error),
+    /// What reading or writing a file met with.
+    Io(#[from] strt_io::Error),
+    /// What making the page of a run met with.
+    Report(#[from] strt_report::Error),
+    /// A value that JSON cannot hold.
+    Json(#[from] serde_json::Error),
+}
+
+/// What is found where an unfinished run was expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InPlaceOfARun {
+    /// A finished run.
+    Finished,
+    /// Some other folder.
+    Folder,
+    /// No folder.
+    Nothing,
+}
+
+/// `Result` with this crate's [`Error`].
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// Whether the request makes no sense, as opposed to something that went wrong.
+    pub fn is_request(&self) -> bool {
+        matches!(
+            self,
+            Error::NoName { .. } | Error::Reserved { .. } | Error::WouldBeLost { .. } | Error::Config(_)
+        )
+    }
+
+    /// The message in the words of the caller.
+    pub fn message(&self, words: &Words) -> String {
+        let Words { out, overwrite, .. } = words;
+        match self {
+            Error::NoName { path } => format!("{}: expected the name of a folder", path.display()),
+            Error::Reserved { path } => format!(
+                "{out} {}: the ending .partial is kept for unfinished folders; choose another name",
+                path.display()
+            ),
+            Error::WouldBeLost { folder, file } => format!(
+                "{out} {}: the folder holds {}, which would be lost; choose another {out}",
+                folder.display(),
+                file.display()
+            ),
+            Error::NotAFolder { path } => format!(
+                "{}: expected a folder or nothing, found a file; choose another {out}",
+                path.display()
+            ),
+            Error::Foreign { path, why, replacing } => {
+                let hint = if *replacing { ", so it is not replaced" } else { "" };
+                format!(
+                    "{}: the folder exists and {why}{hint}; choose another {out}",
+                    path.display()
+                )
+            }
+            Error::Exists { path } => format!(
+                "{}: the folder exists; choose another {out}, or replace it with {overwrite}",
+                path.display()
+            ),
+            Error::Occupied { partial } => format!(
+                "{}: expected nothing there, since results are prepared in it, found something that strt did not write; \
+                 move it away, or choose another {out}",
+                partial.display()
+            ),
+            Error::Busy { partial } => format!(
+                "{}: another strt is writing there; wait for it, or choose another {out}",
+                partial.display()
+            ),
+            Error::Unfinished { partial } => format!(
+                "{}: an unfinished run has left this folder; continue it with `{}`, or discard it with {overwrite}",
+                partial.display(),
+                (words.resume)(partial)
+            ),
+            Error::TwoUnfinished { given, partial } => format!(
+                "{}: an unfinished run has left {} as well; resume that one, or remove it first",
+                given.display(),
+                partial.display()
+            ),
+            Error::System { action, path, source } => format!(
+                "{}: cannot {action}: {source}; check that you may write there and that there is space",
+                path.display()
+            ),
+            Error::File { action, path, source } => {
+                format!("{}: cannot {action}: {source}", path.display())
+            }
+            Error::NotMoved {
+                path,
+                partial,
+                source,
+            } => format!(
+                "{}: cannot move the results there: {source}; they are in {}",
+                path.display(),
+                partial.display()
+            ),
+            Error::NotPublished { source, partial } => {
+                format!(
+                    "{}; the results are in {}",
+                    source.message(words),
+                    partial.display()
+                )
+            }
+            Error::Kept { source, partial } => format!(
+                "{}\nthe run so far is kept: continue with `{}`",
+                source.message(words),
+                (words.resume)(partial)
+            ),
+            Error::NotUnfinished { folder, found } => {
+                let why = match found {
+                    InPlaceOfARun::Finished => format!(
+                        "this run has ended: there is nothing to continue. Start another with more {}",
+                        words.steps
+                    ),
+                    InPlaceOfARun::Folder => {
+                        "give the folder that the run was writing, DIR or DIR.partial".into()
+                    }
+                    InPlaceOfARun::Nothing => "there is no such folder".into(),
+                };
+                format!(
+                    "{}: expected the folder of an unfinished run, with {CHECKPOINT}; {why}",
+                    folder.display()
+                )
+            }
+            Error::Damaged { path, found, remedy } => {
+                format!("{}: expected what strt wrote: {found}; {remedy}", path.display())
+            }
+            Error::Table {
+                path,
+                line,
+                expected,
+                remedy,
+            } => format!(
+                "{}: line {line}: expected {expected}, found something else: the file was changed; {remedy}",
+                path.display()
+            ),
+            Error::Restarts {
+                path,
+                expected,
+                found,
+            } => format!(
+                "{}: expected how {expected} restarts ended, found {found}; it belongs to another run: start this one again",
+                path.display()
+            ),
+            Error::NotARun { folder, file, found } => format!(
+                "{}: expected the folder of a run, with {file}, found {found}; give the folder of a finished run",
+                folder.display()
+            ),
+            Error::RecordingMoved { path, folder } => format!(
+                "{}: expected the recording of the run there, found nothing; where is it now? Continue with `{}`",
+                path.display(),
+                (words.resume_with_recording)(folder)
+            ),
+            Error::InMemory { what, folder } => format!(
+                "{}: expected {what} of the run, which was held in memory and is in no file, found nothing; give it again: \
+                 `{}`",
+                folder.display(),
+                (words.resume_with_recording)(folder)
+            ),
+            Error::Different { folder, how } => format!(
+                "{}: expected the run that was asked for, found another: {how}; choose another {out}, or replace it with \
+                 {overwrite}",
+                folder.display()
+            ),
+            Error::NotUtf8 { path } => format!(
+                "{}: expected a path in UTF-8, so that it can be kept with the run, found other bytes; rename the file",
+                path.display()
+            ),
+            Error::ReferenceLength {
+                path,
+                expected,
+                found,
+            } => format!(
+                "{}: expected {expected} samples, as the recording has, found {found}; give the true sources of the same \
+                 samples, one column a source",
+                path.display()
+            ),
+            Error::Refused { name, source } => format!("{name}: {source}"),
+            Error::Config(error) | Error::Library(error) => error.to_string(),
+            Error::Io(error) => error.to_string(),
+            Error::Report(error) => error.to_string(),
+            Error::Json(error) => error.to_string(),
+        }
+    }
+
+    /// What the library said about `name`. The configuration is what was asked for, not what a file holds.
+    pub fn of_run(name: impl fmt::Display) -> impl FnOnce(strtransformer::Error) -> Error {
+        move |error| match error {
+            strtransformer::Error::Config { .. } => Error::Config(error),
+            source => Error::Refused {
+                name: name.to_string(),
+                source,
+            },
+        }
+    }
+
+    pub(crate) fn system(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_owned();
+        move |source| Error::System { action, path, source }
+    }
+
+    pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_owned();
+        move |source| Error::File { action, path, source }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message(&Words::LIBRARY))
+    }
+}
