@@ -1,0 +1,142 @@
+//! Runs in folders: what a sweep does with one task. The interpreter is free meanwhile, and Ctrl-C ends a run so that it can
+//! be resumed.
+//!
+//! In: an order in plain values. Out: what was done, as a dict. Everything else, from comparing what is there with what was
+//! asked for to the files, is the business of `strt-runs`.
+
+use crate::errors;
+use crate::settings::Config;
+use crate::watch::{Gate, watched};
+use crate::words::WORDS;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Duration;
+use strt_runs::{Ensured, Error, Event, Format, Order, Place, Reading, Source, Truth, Watcher};
+use strtransformer::train::StepReport;
+
+create_exception!(
+    strtransformer._core,
+    FolderBusyError,
+    PyOSError,
+    "Another process is working in the folder of a run."
+);
+
+/// Looks on for Python.
+struct Look<'a> {
+    gate: &'a Gate,
+    stop: bool,
+    resumed_from: Option<usize>,
+}
+
+impl Watcher for Look<'_> {
+    fn step(&mut self, report: &StepReport<'_>) {
+        self.stop = self.gate.pass(report) == ControlFlow::Break(());
+    }
+
+    fn interrupted(&mut self) -> bool {
+        self.stop
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        if let Event::Resumed { steps_done } = event {
+            self.resumed_from = Some(steps_done);
+        }
+    }
+}
+
+/// Makes sure that a run is in the folder `target`: makes it, resumes it, or finds it finished.
+///
+/// The dict has `status` (made, resumed, there), `resumed_from` (steps, or None) and `summary` (a JSON text).
+#[pyfunction]
+#[pyo3(signature = (input, target, config, *, estimate_sources=false, reading=None, reference=None, formats=Vec::new(),
+                    autosave=60.0, overwrite=false, command=String::new(), callback=None))]
+pub fn ensure_run<'py>(
+    py: Python<'py>,
+    input: PathBuf,
+    target: PathBuf,
+    config: &Config,
+    estimate_sources: bool,
+    reading: Option<String>,
+    reference: Option<PathBuf>,
+    formats: Vec<String>,
+    autosave: f64,
+    overwrite: bool,
+    command: String,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let order = Order {
+        reading: reading.map_or(Ok(Reading::default()), |text| reading_from(&text))?,
+        reference: reference.as_deref().map(Truth::File),
+        estimate_sources,
+        overwrite,
+        formats: formats.iter().map(|name| format(name)).collect::<PyResult<_>>()?,
+        autosave: Duration::try_from_secs_f64(autosave).map_err(|_| {
+            PyValueError::new_err(format!("autosave: expected seconds from 0, got {autosave}"))
+        })?,
+        command: vec![command],
+        words: &WORDS,
+        ..Order::new(Source::File(&input), config.inner.clone())
+    };
+    let ((ensured, resumed_from), raised) = watched(py, callback, |gate| {
+        let mut look = Look {
+            gate,
+            stop: false,
+            resumed_from: None,
+        };
+        (strt_runs::ensure(&order, &target, &mut look), look.resumed_from)
+    });
+    if let Some(raised) = raised {
+        return Err(raised);
+    }
+    let (status, summary) = match ensured.map_err(to_python)? {
+        Ensured::There(loaded) => ("there", loaded.summary),
+        Ensured::Made(written) => {
+            let summary = serde_json::to_value(&written.summary).map_err(|error| to_python(error.into()))?;
+            (resumed_from.map_or("made", |_| "resumed"), summary)
+        }
+    };
+    let told = PyDict::new(py);
+    told.set_item("status", status)?;
+    told.set_item("resumed_from", resumed_from)?;
+    told.set_item("summary", summary.to_string())?;
+    Ok(told)
+}
+
+/// What is in the place of a run: `absent`, `unfinished` or `finished`.
+#[pyfunction]
+pub fn inspect_run(py: Python<'_>, target: PathBuf) -> PyResult<&'static str> {
+    let place = py.detach(|| strt_runs::inspect(&target)).map_err(to_python)?;
+    Ok(match place {
+        Place::Absent => "absent",
+        Place::Unfinished(_) => "unfinished",
+        Place::Finished(_) => "finished",
+    })
+}
+
+/// How a file is read, as JSON.
+fn reading_from(text: &str) -> PyResult<Reading> {
+    serde_json::from_str(text).map_err(|error| {
+        PyValueError::new_err(format!(
+            "reading: expected rate, channels, start, stop, variable, transpose, delimiter or time_column: {error}"
+        ))
+    })
+}
+
+fn format(name: &str) -> PyResult<Format> {
+    serde_json::from_value(name.into()).map_err(|_| {
+        PyValueError::new_err(format!(
+            "formats: expected npy, csv, mat, parquet or wav, got {name}"
+        ))
+    })
+}
+
+fn to_python(error: Error) -> PyErr {
+    match error {
+        Error::Busy { .. } => FolderBusyError::new_err(error.message(&WORDS)),
+        error => errors::of_runs(error),
+    }
+}

@@ -1,0 +1,313 @@
+//! `Model`: a finished separation and its history, immutable. Every number comes from the library. Files and pickles of it
+//! are the business of [`crate::folders`].
+
+use crate::arrays::{Matrix, to_array, to_vector};
+use crate::recording::Recording;
+use crate::watch::watched;
+use crate::words::WORDS;
+use crate::{errors, history, settings};
+use numpy::{PyArray1, PyArray2};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::sync::Arc;
+use strt_io::{model_from_bytes, model_to_bytes};
+use strt_runs::results::summary::{Input, ending_warning};
+use strt_runs::run::Log;
+use strtransformer::Separation;
+use strtransformer::evaluate::explained_variance;
+use strtransformer::model::objective::Terms;
+use strtransformer::train::{StepReport, StopReason};
+
+/// A trained model.
+#[pyclass(frozen, module = "strtransformer._core")]
+pub struct Model {
+    pub separation: Arc<Separation>,
+    pub log: Arc<Log>,
+    /// What it was trained on, as long as the model stays in the process that trained it.
+    pub trained: Option<Trained>,
+}
+
+/// A recording and where it came from. The numbers are shared, not copied.
+#[derive(Clone)]
+pub struct Trained {
+    pub recording: strtransformer::Recording,
+    pub input: Input,
+}
+
+impl Model {
+    /// A model and, where it is known, what it was trained on.
+    pub fn new(separation: Separation, log: Log, trained: Option<Trained>) -> Model {
+        Model {
+            separation: Arc::new(separation),
+            log: Arc::new(log),
+            trained,
+        }
+    }
+}
+
+/// Sources of other data, why their optimisation ended, whether they had stopped improving, and what was raised meanwhile.
+type Transformed<'py> = (
+    Bound<'py, PyArray2<f64>>,
+    Option<&'static str>,
+    bool,
+    Option<PyErr>,
+);
+
+/// The name of a stop reason.
+pub fn name(stop: StopReason) -> &'static str {
+    match stop {
+        StopReason::Plateau => "plateau",
+        StopReason::StepLimit => "step_limit",
+        StopReason::Interrupted => "interrupted",
+        StopReason::Diverged => "diverged",
+    }
+}
+
+fn terms<'py>(py: Python<'py>, terms: &Terms) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("total", terms.total)?;
+    dict.set_item("reconstruction", terms.reconstruction)?;
+    dict.set_item("structure", terms.structure)?;
+    dict.set_item("separation", terms.separation)?;
+    dict.set_item("smoothness", terms.smoothness)?;
+    dict.set_item("entropy", terms.entropy)?;
+    dict.set_item("gap", terms.gap)?;
+    Ok(dict)
+}
+
+#[pymethods]
+impl Model {
+    /// Pickled are model and history, not what it was trained on.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let (py, this) = (slf.py(), slf.get());
+        let arguments = (
+            this.to_bytes(py)?,
+            this.history(py)?,
+            this.log.steps,
+            this.log.seconds,
+        );
+        let restore = slf.get_type().getattr("_restore")?;
+        Ok((restore, arguments.into_pyobject(py)?.into_any()))
+    }
+
+    #[staticmethod]
+    fn _restore(bytes: &[u8], rows: &Bound<'_, PyDict>, steps: usize, seconds: f64) -> PyResult<Model> {
+        let separation = model_from_bytes("pickled model", bytes).map_err(errors::of_io)?;
+        let mut log = Log::of_rows(history::from_dict(rows)?);
+        (log.steps, log.seconds) = (steps, seconds);
+        Ok(Model::new(separation, log, None))
+    }
+
+    /// The bytes of `model.safetensors`.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py
+            .detach(|| model_to_bytes(&self.separation))
+            .map_err(errors::of_io)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// A model from such bytes, without a history.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Model> {
+        let separation = model_from_bytes("model", bytes).map_err(errors::of_io)?;
+        Ok(Model::new(separation, Log::default(), None))
+    }
+
+    #[getter]
+    fn n_sources(&self) -> usize {
+        self.separation.config().n_sources
+    }
+
+    #[getter]
+    fn n_channels(&self) -> usize {
+        self.separation.mixer().n_channels()
+    }
+
+    #[getter]
+    fn is_affine(&self) -> bool {
+        self.separation.mixing().is_some()
+    }
+
+    /// (T, K).
+    #[getter]
+    fn sources<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        to_array(py, self.separation.sources())
+    }
+
+    /// (m, K), affine mixers only.
+    #[getter]
+    fn mixing<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
+        let (matrix, _) = self.separation.mixing()?;
+        Some(to_array(py, matrix.as_ref()))
+    }
+
+    /// (K, m), affine mixers only.
+    #[getter]
+    fn components<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
+        let (matrix, _) = self.separation.unmixing()?;
+        Some(to_array(py, matrix.as_ref()))
+    }
+
+    /// (m,): what an affine mixer makes of sources of 0; otherwise the means of the channels.
+    #[getter]
+    fn mean<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        match self.separation.mixing() {
+            Some((_, offset)) => to_vector(py, &offset),
+            None => to_vector(py, &self.separation.channel_whitening().1),
+        }
+    }
+
+    /// (K, m).
+    #[getter]
+    fn whitening<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        to_array(py, self.separation.channel_whitening().0.as_ref())
+    }
+
+    #[getter]
+    fn n_iter(&self) -> usize {
+        self.separation.steps()
+    }
+
+    #[getter]
+    fn converged(&self) -> bool {
+        self.separation.converged()
+    }
+
+    #[getter]
+    fn stop_reason(&self) -> &'static str {
+        name(self.separation.stop_reason())
+    }
+
+    /// What to know about how the run ended, and what to do about it.
+    #[getter]
+    fn warning(&self) -> Option<String> {
+        ending_warning(&self.separation, &WORDS)
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.separation.seed()
+    }
+
+    #[getter]
+    fn restart(&self) -> usize {
+        self.separation.restart()
+    }
+
+    /// One dict a restart.
+    #[getter]
+    fn restarts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let restarts = self.separation.restarts().iter().map(|restart| {
+            let dict = PyDict::new(py);
+            dict.set_item("restart", restart.restart)?;
+            dict.set_item("seed", restart.seed)?;
+            dict.set_item("objective", restart.objective)?;
+            dict.set_item("stop_reason", name(restart.stop))?;
+            dict.set_item("converged", restart.converged)?;
+            Ok(dict)
+        });
+        restarts.collect()
+    }
+
+    #[getter]
+    fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let n_scales = self.separation.config().branches.patch_sizes.len();
+        history::to_dict(py, self.log.rows(), self.n_sources(), n_scales)
+    }
+
+    #[getter]
+    fn terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        terms(py, &self.separation.terms())
+    }
+
+    #[getter]
+    fn objective(&self) -> f64 {
+        self.separation.smoothed_objective()
+    }
+
+    #[getter]
+    fn scale_centers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        to_vector(py, &self.separation.controller().centers)
+    }
+
+    #[getter]
+    fn expected_patch_size<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        to_vector(py, &self.separation.controller().expected_patch)
+    }
+
+    #[getter]
+    fn locality_slope<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        to_vector(py, &self.separation.controller().slopes)
+    }
+
+    #[getter]
+    fn assignment_margin(&self) -> f64 {
+        self.separation.assignment_margin()
+    }
+
+    #[getter]
+    fn channel_names(&self) -> Vec<String> {
+        self.separation.parts().channel_names.clone()
+    }
+
+    #[getter]
+    fn sampling_rate(&self) -> Option<f64> {
+        self.separation.parts().sampling_rate
+    }
+
+    /// Every value of the configuration, automatic ones filled in.
+    #[getter]
+    fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        settings::to_dict(py, self.separation.config())
+    }
+
+    /// Sources (T, K) of rows of the same channels under an affine mixer.
+    fn unmix<'py>(&self, py: Python<'py>, data: Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let sources = py.detach(|| self.separation.unmix(data.0.as_ref()));
+        let sources = sources.ok_or_else(|| {
+            PyRuntimeError::new_err(
+                "a nonlinear mixer has no inverse: its sources are optimised by `transform`",
+            )
+        })?;
+        Ok(to_array(py, sources.map_err(errors::of_core)?.as_ref()))
+    }
+
+    /// Sources of a recording: unmixed (affine) or optimised with everything else frozen (nonlinear). With them: why the
+    /// optimisation ended (or None), whether they had stopped improving, and what was raised meanwhile.
+    #[pyo3(signature = (recording, steps, callback=None))]
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        recording: &Recording,
+        steps: usize,
+        callback: Option<Py<PyAny>>,
+    ) -> PyResult<Transformed<'py>> {
+        let (transformed, raised) = watched(py, callback, |gate| {
+            self.separation
+                .transform(&recording.inner, steps, &mut |report: &StepReport<'_>| {
+                    gate.pass(report)
+                })
+        });
+        let transformed = transformed.map_err(errors::of_core)?;
+        let sources = to_array(py, transformed.sources.as_ref());
+        Ok((sources, transformed.stop.map(name), transformed.converged, raised))
+    }
+
+    /// The channels (T, m) that sources (T, K) give.
+    fn mix<'py>(&self, py: Python<'py>, sources: Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let mixed = py
+            .detach(|| self.separation.mix(sources.0.as_ref()))
+            .map_err(errors::of_core)?;
+        Ok(to_array(py, mixed.as_ref()))
+    }
+
+    /// Share of the variance of the channels (T, m) that sources (T, K) explain.
+    fn explained_variance(&self, py: Python<'_>, data: Matrix, sources: Matrix) -> PyResult<f64> {
+        py.detach(|| {
+            let reconstructed = self.separation.mix(sources.0.as_ref())?;
+            explained_variance(data.0.as_ref(), reconstructed.as_ref())
+        })
+        .map_err(errors::of_core)
+    }
+}

@@ -1,0 +1,219 @@
+//! `Recording`: what is separated, from an array or from a file. Immutable; the numbers are held once, by the library.
+
+use crate::arrays::{Matrix, to_array};
+use crate::errors;
+use crate::model::Trained;
+use numpy::PyArray2;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use strt_io::{ReadOptions, read_recording};
+use strt_runs::Reading;
+use strt_runs::results::summary::Input;
+use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
+
+/// Samples of several channels.
+#[pyclass(frozen, module = "strtransformer._core")]
+pub struct Recording {
+    pub inner: strtransformer::Recording,
+    /// Where it came from.
+    input: Input,
+}
+
+impl Recording {
+    /// One that did not come from a file.
+    pub fn plain(inner: strtransformer::Recording) -> Recording {
+        let input = Input::in_memory("X", &inner);
+        Recording { inner, input }
+    }
+
+    /// What a model remembers of it.
+    pub fn trained(&self) -> Trained {
+        Trained {
+            recording: self.inner.clone(),
+            input: self.input.clone(),
+        }
+    }
+}
+
+#[pymethods]
+impl Recording {
+    #[new]
+    #[pyo3(signature = (data, channel_names=None, sampling_rate=None))]
+    fn new(data: Matrix, channel_names: Option<Vec<String>>, sampling_rate: Option<f64>) -> PyResult<Self> {
+        let mut inner = strtransformer::Recording::from_mat(data.0).map_err(errors::of_core)?;
+        if let Some(names) = channel_names {
+            inner = inner.with_channel_names(names).map_err(errors::of_core)?;
+        }
+        if let Some(rate) = sampling_rate {
+            inner = inner.with_sampling_rate(rate).map_err(errors::of_core)?;
+        }
+        Ok(Recording::plain(inner))
+    }
+
+    #[getter]
+    fn data<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        to_array(py, self.inner.observations())
+    }
+
+    #[getter]
+    fn channel_names(&self) -> Vec<String> {
+        self.inner.channel_names().to_vec()
+    }
+
+    #[getter]
+    fn sampling_rate(&self) -> Option<f64> {
+        self.inner.sampling_rate()
+    }
+
+    /// The physical unit of every channel, where the file names one.
+    #[getter]
+    fn units(&self) -> Vec<Option<String>> {
+        self.input.units.clone()
+    }
+
+    /// Everything that was detected in the file.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.input.notes.clone()
+    }
+
+    /// The format of the file; `memory` for an array.
+    #[getter]
+    fn format(&self) -> String {
+        self.input.format.clone()
+    }
+
+    #[getter]
+    fn n_samples(&self) -> usize {
+        self.inner.n_samples()
+    }
+
+    #[getter]
+    fn n_channels(&self) -> usize {
+        self.inner.n_channels()
+    }
+
+    #[getter]
+    fn n_missing(&self) -> usize {
+        self.inner.n_missing()
+    }
+
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.inner.n_samples(), self.inner.n_channels())
+    }
+
+    /// The numbers as an array, names, rate, and what is known of the file.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let (py, this) = (slf.py(), slf.get());
+        let input = (this.units(), this.notes(), this.format(), this.input.path.clone());
+        let arguments = (this.data(py), this.channel_names(), this.sampling_rate(), input);
+        let restore = slf.get_type().getattr("_restore")?;
+        Ok((restore, arguments.into_pyobject(py)?.into_any()))
+    }
+
+    #[staticmethod]
+    fn _restore(
+        data: Matrix,
+        channel_names: Vec<String>,
+        sampling_rate: Option<f64>,
+        input: (Vec<Option<String>>, Vec<String>, String, String),
+    ) -> PyResult<Recording> {
+        let mut recording = Recording::new(data, Some(channel_names), sampling_rate)?;
+        let (units, notes, format, path) = input;
+        recording.input = Input {
+            units,
+            notes,
+            format,
+            path,
+            ..recording.input
+        };
+        Ok(recording)
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.n_samples()
+    }
+
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if copy == Some(false) {
+            return Err(PyValueError::new_err(
+                "expected copy=None or copy=True, found copy=False: the numbers of a recording are always copied",
+            ));
+        }
+        let array = self.data(py).into_any();
+        match dtype {
+            Some(dtype) => array.call_method1("astype", (dtype,)),
+            None => Ok(array),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let rate = match self.inner.sampling_rate() {
+            Some(rate) => format!("{rate} Hz"),
+            None => "rate unknown".into(),
+        };
+        let missing = match self.inner.n_missing() {
+            0 => String::new(),
+            n => format!(", {n} samples with missing values"),
+        };
+        let (t, m) = self.shape();
+        format!("Recording({t} samples × {m} channels, {rate}{missing})")
+    }
+
+    /// How many sources the eigenvalues of the channels suggest, scaled as training would scale them.
+    #[pyo3(signature = (center=true, scale=true))]
+    fn estimate_n_sources(&self, py: Python<'_>, center: bool, scale: bool) -> PyResult<usize> {
+        let options = ChannelScalingOptions { center, scale };
+        py.detach(|| SourceCount::estimate(&self.inner, options))
+            .map(|count| count.n_sources)
+            .map_err(errors::of_core)
+    }
+}
+
+/// Reads a recording from a file; the format is found by its contents.
+#[pyfunction]
+#[pyo3(signature = (path, *, channels=None, start=None, stop=None, rate=None, variable=None, transpose=false,
+                    delimiter=None, header=None, time_column=None))]
+pub fn read(
+    py: Python<'_>,
+    path: PathBuf,
+    channels: Option<String>,
+    start: Option<f64>,
+    stop: Option<f64>,
+    rate: Option<f64>,
+    variable: Option<String>,
+    transpose: bool,
+    delimiter: Option<char>,
+    header: Option<bool>,
+    time_column: Option<String>,
+) -> PyResult<Recording> {
+    let reading = Reading {
+        rate,
+        channels,
+        start,
+        stop,
+        variable,
+        transpose,
+        delimiter,
+        time_column,
+    };
+    let options = ReadOptions {
+        header,
+        ..reading.to_read_options()
+    };
+    let opened = py
+        .detach(|| read_recording(&path, &options))
+        .map_err(errors::of_io)?;
+    Ok(Recording {
+        input: Input::of_file(&path, &reading, &opened),
+        inner: opened.recording,
+    })
+}

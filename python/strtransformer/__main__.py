@@ -1,0 +1,5 @@
+"""``python -m strtransformer`` is ``strt``."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,82 @@
+"""Progress of a fit: a bar of tqdm where it is installed (terminal or notebook), else one line on stderr.
+
+It shows what it is told about steps and computes nothing.
+"""
+
+import sys
+import time
+
+_LINE_EVERY = 1.0  # seconds
+
+
+def bar(total, description):
+    """Something with ``show(step, text)`` and ``close()``."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return _Line(total, description)
+    return _Tqdm(tqdm(total=total, desc=description, unit="step"))
+
+
+class _Tqdm:
+    def __init__(self, inner):
+        self._inner = inner
+
+    def show(self, step, text):
+        self._inner.set_postfix_str(text, refresh=False)
+        self._inner.update(step - self._inner.n)
+
+    def close(self):
+        self._inner.close()
+
+
+class _Line:
+    def __init__(self, total, description):
+        self._total, self._description, self._shown = total, description, 0.0
+        self._again = "\r" if sys.stderr.isatty() else "\n"
+
+    def show(self, step, text):
+        now = time.monotonic()
+        if step < self._total and now - self._shown < _LINE_EVERY:
+            return
+        self._shown = now
+        line = f"{self._description}: {step}/{self._total} steps, {text}"
+        print(line, end=self._again, file=sys.stderr, flush=True)
+
+    def close(self):
+        if self._again == "\r":
+            print(file=sys.stderr)
+
+
+class Reporter:
+    """The callback of a fit: shows every step it is told about, then tells the user's own callback."""
+
+    def __init__(self, callback, verbose, n_restarts):
+        self._callback, self._verbose, self._n_restarts = callback, verbose, n_restarts
+        self._bar, self._restart = None, None
+
+    @property
+    def wanted(self):
+        """Whether anybody wants to be told."""
+        return bool(self._verbose) or self._callback is not None
+
+    def __call__(self, told):
+        if self._verbose:
+            self._show(told)
+        return self._callback(told) if self._callback is not None else False
+
+    def _show(self, told):
+        if self._restart != told["restart"]:
+            self.close()
+            self._restart = told["restart"]
+            name = "StrTransformer"
+            if self._n_restarts > 1:
+                name += f" {self._restart + 1}/{self._n_restarts}"
+            self._bar = bar(told["max_iter"], name)
+        self._bar.show(told["step"], f"objective {told['smoothed_objective']:.4g}")
+
+    def close(self):
+        """Ends the bar."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None

@@ -1,0 +1,38 @@
+"""The page of a run: text that can be written to a file and shown in a notebook."""
+
+import html as _html
+import os
+
+from . import _core
+
+_HEIGHT = 800  # pixels of the frame in a notebook
+
+
+class Report:
+    """The page of a run, self-contained.
+
+    Attributes
+    ----------
+    html : str
+        The page.
+    """
+
+    def __init__(self, html):
+        self.html = html
+
+    def save(self, path):
+        """Write the page to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, which is replaced where it exists.
+        """
+        _core.write(os.fspath(path), self.html)
+
+    def __repr__(self):
+        return f"Report({len(self.html) // 1024} KiB of HTML; save it with .save(path))"
+
+    def _repr_html_(self):
+        page = _html.escape(self.html)
+        return f'<iframe srcdoc="{page}" width="100%" height="{_HEIGHT}" style="border: 0"></iframe>'

@@ -1,0 +1,13 @@
+"""The program ``strt``: the one that cargo builds, from the wheel.
+
+Only ``strt bench speed``, which starts itself again by the path of its process, needs the program that cargo builds.
+"""
+
+import sys
+
+from . import _core
+
+
+def main():
+    """Run ``strt`` with the arguments of this process and end with its exit status."""
+    sys.exit(_core.main(["strt", *sys.argv[1:]]))

@@ -1,0 +1,128 @@
+"""Files: recordings in, and runs as folders that the program ``strt`` can go on with.
+
+The numbers and their checks are the library's; this module only names things.
+"""
+
+import os
+from collections.abc import Iterable
+
+from . import _checks, _core
+from ._core import Recording
+
+__all__ = ["Recording", "load", "read", "save"]
+
+
+def read(
+    path,
+    *,
+    channels=None,
+    start=None,
+    stop=None,
+    sampling_rate=None,
+    variable=None,
+    transpose=False,
+    delimiter=None,
+    header=None,
+    time_column=None,
+):
+    """Read a recording from a file.
+
+    The format is found by the contents of the file: CSV and other text, NPY, NPZ, MATLAB (5 to 7.3), EDF, BDF, WAV,
+    Parquet, EEGLAB ``.set`` and WFDB. Everything that was detected or left out is in ``notes``.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    channels : str, int or sequence of str or int, default=None
+        The channels to take, in this order: names, numbers from 1 and, in a string, ranges: ``"Fz,Cz,5-8"``. ``None``
+        takes all.
+    start, stop : float, default=None
+        Leave out what comes before ``start``, and from ``stop`` on, in seconds from the first sample.
+    sampling_rate : float, default=None
+        Samples per second, in place of what the file says.
+    variable : str, default=None
+        The array to take from a file that holds several (NPZ, MATLAB).
+    transpose : bool, default=False
+        Take an array as channels × samples.
+    delimiter : str, default=None
+        The character between the columns of a text. ``None`` detects it.
+    header : bool, default=None
+        Whether the first line of a text holds names. ``None`` detects it.
+    time_column : str, default=None
+        The column of a table that holds the time, or ``"none"``. ``None`` detects it.
+
+    Returns
+    -------
+    Recording
+        With ``data`` (n_samples, n_channels), ``channel_names``, ``sampling_rate`` (or None), ``units``, ``notes`` and
+        ``format``. :meth:`StrTransformer.fit` takes it as it is.
+
+    Raises
+    ------
+    OSError
+        When the file cannot be read (``FileNotFoundError``, ``PermissionError``, …).
+    ValueError
+        When its contents are not what was expected, or do not go with what is asked.
+    """
+    if _checks.is_whole(channels):
+        channels = [channels]
+    if channels is not None and not isinstance(channels, str):
+        if not isinstance(channels, Iterable):
+            raise ValueError(f"channels = {channels!r}: expected names and numbers of channels, such as 'Fz,Cz,5-8' or [1, 2]")
+        channels = ",".join(f'"{channel}"' if "," in str(channel) else str(channel) for channel in channels)
+    return _core.read(
+        os.fspath(path),
+        channels=channels,
+        start=start,
+        stop=stop,
+        rate=sampling_rate,
+        variable=variable,
+        transpose=transpose,
+        delimiter=delimiter,
+        header=header,
+        time_column=time_column,
+    )
+
+
+def load(path):
+    """Load a run that was saved by :meth:`StrTransformer.save`, by ``strt separate`` or by a sweep.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The folder of a run, or a ``model.safetensors`` (then ``history_`` is empty).
+
+    Returns
+    -------
+    StrTransformer
+        Fitted, with parameters that repeat the run. The recording is not part of a folder: :meth:`StrTransformer.report`
+        and :meth:`StrTransformer.save` need it again as ``X``.
+
+    Raises
+    ------
+    OSError
+        When the folder or a file of it cannot be read.
+    ValueError
+        When it is not the folder of a run, or a file in it shows to be damaged or of another run. Contents are not
+        checksummed: a changed number that is still a number is not noticed.
+    """
+    from ._estimator import StrTransformer
+
+    model, _ = _core.load(os.fspath(path))
+    return StrTransformer._loaded(model)
+
+
+def save(estimator, path, **options):
+    """Save a fitted :class:`StrTransformer`; the same as its method :meth:`StrTransformer.save`.
+
+    Parameters
+    ----------
+    estimator : StrTransformer
+        Fitted.
+    path : str or path-like
+        The folder.
+    **options
+        As for :meth:`StrTransformer.save`.
+    """
+    estimator.save(path, **options)

@@ -1,0 +1,44 @@
+"""What several test files share: small problems, and where the program is."""
+
+import os
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from strtransformer.datasets import make_mixture
+
+# Small networks and few steps: the tests are about the package, not about how well sources are recovered.
+QUICK = dict(
+    max_iter=12,
+    config={"branches.patch_sizes": [4, 8], "branches.d_model": 8, "branches.n_heads": 2},
+    n_jobs=1,
+)
+
+
+@pytest.fixture
+def quick():
+    """Parameters of an estimator that fits in a moment."""
+    return {**QUICK, "config": dict(QUICK["config"])}
+
+
+@pytest.fixture(scope="session")
+def problem():
+    """Three sources in four channels."""
+    return make_mixture("sines", n_samples=200, n_sources=3, n_channels=4, random_state=1)
+
+
+@pytest.fixture(scope="session")
+def program():
+    """The command line of ``strt``: the console script of this environment, or the program that cargo built."""
+    name = "strt.exe" if os.name == "nt" else "strt"
+    script = Path(sysconfig.get_path("scripts")) / name
+    if script.exists():
+        return [str(script)]
+    built = Path(__file__).parents[2] / "target" / "release" / name
+    if built.exists():
+        return [str(built)]
+    found = shutil.which(name)
+    return [found] if found else [sys.executable, "-m", "strtransformer"]

@@ -1,0 +1,48 @@
+"""scikit-learn's own checks of estimators, all of them.
+
+Every check that is expected to fail is named here with the reason why it cannot pass.
+"""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from strtransformer import StrTransformer
+from strtransformer.baselines import AMUSE, JADE, NSS, SOBI, FastICA, Picard
+
+IN_TIME = "the sources of new samples under a nonlinear mixer are optimised together, in the order of time"
+EXPECTED_OF_NONLINEAR = {
+    "check_methods_sample_order_invariance": IN_TIME,
+    "check_methods_subset_invariance": IN_TIME + "; and single rows hold no patch",
+    "check_transformer_general": "fit_transform gives the sources that were optimised with the model, transform those of a "
+    "frozen model",
+    "check_transformer_data_not_an_array": "as check_transformer_general",
+    "check_fit_idempotent": "its 20 test rows are too few for two patches of 16 samples",
+}
+EXPECTED_OF_NSS = {
+    "check_n_features_in_after_fitting": "its 15 samples of 4 channels are fewer than the 16 that two block covariances need",
+}
+
+
+def expected_failures(estimator):
+    if isinstance(estimator, NSS):
+        return EXPECTED_OF_NSS
+    return EXPECTED_OF_NONLINEAR if getattr(estimator, "mixer", None) == "mlp" else {}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:.*too few for two patches:UserWarning")
+@parametrize_with_checks(
+    [
+        StrTransformer(max_iter=4, n_jobs=1),
+        StrTransformer(mixer="mlp", max_iter=4, n_jobs=1),
+        FastICA(),
+        Picard(),
+        JADE(),
+        AMUSE(),
+        SOBI(lags=[1, 2]),
+        NSS(n_blocks=2),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
