@@ -1,5 +1,5 @@
-//! The classical methods: against independent implementations, on problems made for each of them, on input that none
-//! can use, and as starts of a run.
+//! The classical methods: against independent implementations, on problems made for each of them, and on input that none
+//! can use. As starts of a run: `baseline_starts.rs`.
 //!
 //! `baselines/fixtures.safetensors` was written by `baselines/make_fixtures.py` with the versions in `requirements.txt`.
 
@@ -8,7 +8,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use faer::Mat;
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use safetensors::{Dtype, SafeTensors};
@@ -16,13 +16,11 @@ use strtransformer::baselines::{
     Amuse, Baseline, Components, Decomposition, Diagonalizer, Extraction, FastIca, Jade, Method,
     Nonlinearity, Nss, Picard, Sobi, StopReason,
 };
-use strtransformer::config::Init;
 use strtransformer::correlation_time::correlation_time;
 use strtransformer::evaluate::{Reference, amari_from_mixing, match_sources};
-use strtransformer::model::sources::SourceParameters;
-use strtransformer::preprocess::{ChannelScaling, ChannelScalingOptions, Whitening};
+use strtransformer::preprocess::Whitening;
 use strtransformer::synth::{MixingKind, ProblemSpec, SourceKind};
-use strtransformer::{Config, Error, Recording, Trainer, separate};
+use strtransformer::{Error, Recording};
 
 // ---- against independent implementations
 
@@ -152,23 +150,6 @@ fn nss_finds_the_sources_of_pyriemann() {
 
 // ---- on problems made for them
 
-/// Laplace and uniform sources in turn, mixed by a fixed matrix into as many channels: (observations, sources, mixing).
-fn independent(n_samples: usize, k: usize, seed: u64) -> (Mat<f64>, Mat<f64>, Mat<f64>) {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let sources = Mat::from_fn(n_samples, k, |_, source| {
-        if source % 2 == 0 {
-            let (u, v): (f64, f64) = (rng.random(), rng.random());
-            ((1.0 - u).ln() - (1.0 - v).ln()) / 2f64.sqrt() // the difference of exponentials is Laplace
-        } else {
-            rng.random_range(-1.0..1.0) * 3f64.sqrt()
-        }
-    });
-    let mixing = Mat::from_fn(k, k, |c, s| {
-        ((1 + 2 * c + 3 * s + c * s) as f64).sin() + f64::from(c == s)
-    });
-    (&sources * mixing.transpose(), sources, mixing)
-}
-
 /// White Gaussian noise under envelopes that change slowly and differently.
 fn modulated(n_samples: usize, k: usize) -> (Mat<f64>, Mat<f64>, Mat<f64>) {
     let mut rng = ChaCha8Rng::seed_from_u64(8);
@@ -205,7 +186,7 @@ fn recovers(method: &impl Method, (y, s, mixing): &(Mat<f64>, Mat<f64>, Mat<f64>
 
 #[test]
 fn methods_of_higher_order_separate_laplace_and_uniform_sources() {
-    let problem = independent(4000, 4, 3);
+    let problem = common::independent(4000, 4, 3);
     for extraction in [Extraction::Parallel, Extraction::Deflation] {
         for nonlinearity in Nonlinearity::ALL {
             recovers(
@@ -269,7 +250,7 @@ fn block_covariances_separate_gaussian_sources_of_changing_variance() {
 fn every_number_of_sources_runs() {
     for k in [1, 2, 12] {
         for name in Baseline::NAMES {
-            let (y, ..) = independent(1500, k, 5);
+            let (y, ..) = common::independent(1500, k, 5);
             let found = Baseline::parse(name)
                 .unwrap()
                 .separate(&Recording::from_mat(y).unwrap(), k)
@@ -283,7 +264,7 @@ fn every_number_of_sources_runs() {
 
 #[test]
 fn maps_between_channels_and_sources_belong_together() {
-    let (mut y, ..) = independent(900, 3, 1);
+    let (mut y, ..) = common::independent(900, 3, 1);
     for (c, (unit, offset)) in [(1.0, 5.0), (1e3, -20.0), (1e-4, 0.01)].into_iter().enumerate() {
         y.col_as_slice_mut(c)
             .iter_mut()
@@ -346,7 +327,7 @@ fn time_of(found: &Decomposition, source: usize) -> usize {
 
 #[test]
 fn the_same_seed_gives_the_same_bits_and_another_the_same_sources() {
-    let (y, ..) = independent(2000, 3, 9);
+    let (y, ..) = common::independent(2000, 3, 9);
     let recording = Recording::from_mat(y).unwrap();
     for name in Baseline::NAMES {
         let run = |seed: u64| {
@@ -376,7 +357,7 @@ fn the_same_seed_gives_the_same_bits_and_another_the_same_sources() {
 
 #[test]
 fn a_search_that_is_cut_short_says_so() {
-    let (y, ..) = independent(1000, 4, 2);
+    let (y, ..) = common::independent(1000, 4, 2);
     let recording = Recording::from_mat(y).unwrap();
     let cut: [Baseline; 4] = [
         Baseline::FastIca(FastIca {
@@ -422,7 +403,7 @@ fn refused(result: Result<Decomposition, Error>, parts: &[&str]) {
 
 #[test]
 fn channels_that_do_not_support_the_sources_are_refused_by_every_method() {
-    let (y, ..) = independent(500, 3, 1);
+    let (y, ..) = common::independent(500, 3, 1);
     let constant = Mat::from_fn(500, 3, |t, c| if c == 1 { 2.5 } else { y[(t, c)] });
     let copied = Mat::from_fn(500, 3, |t, c| y[(t, if c == 2 { 0 } else { c })]);
     for name in Baseline::NAMES {
@@ -443,7 +424,7 @@ fn channels_that_do_not_support_the_sources_are_refused_by_every_method() {
 
 #[test]
 fn recordings_that_are_too_short_are_refused() {
-    let short = |n: usize| Recording::from_mat(independent(n, 3, 1).0).unwrap();
+    let short = |n: usize| Recording::from_mat(common::independent(n, 3, 1).0).unwrap();
     // 29 lags and 3 sources need 33 samples.
     let sobi = Sobi::default();
     refused(
@@ -459,7 +440,7 @@ fn recordings_that_are_too_short_are_refused() {
     refused(blocks.separate(&short(119), 3), &["nss", "needs 120"]);
     assert!(blocks.separate(&short(120), 3).is_ok());
     // Long enough, but no two complete samples are an odd number of samples apart.
-    let (y, ..) = independent(400, 3, 1);
+    let (y, ..) = common::independent(400, 3, 1);
     let gappy = Mat::from_fn(400, 3, |t, c| if t % 2 == 0 { f64::NAN } else { y[(t, c)] });
     refused(
         Amuse::default().separate(&Recording::from_mat(gappy).unwrap(), 3),
@@ -469,7 +450,7 @@ fn recordings_that_are_too_short_are_refused() {
 
 #[test]
 fn options_out_of_range_are_refused_by_field() {
-    let recording = Recording::from_mat(independent(400, 3, 1).0).unwrap();
+    let recording = Recording::from_mat(common::independent(400, 3, 1).0).unwrap();
     let fastica = FastIca::default;
     let cases: Vec<(Baseline, &str)> = vec![
         (
@@ -584,129 +565,7 @@ fn options_out_of_range_are_refused_by_field() {
     }
 }
 
-// ---- as starts of a run
-
-const STARTS: [(Init, &str); 6] = [
-    (Init::FastIca, "fastica"),
-    (Init::Picard, "picard"),
-    (Init::Jade, "jade"),
-    (Init::Amuse, "amuse"),
-    (Init::Sobi, "sobi"),
-    (Init::Nss, "nss"),
-];
-
-/// A that the method finds in the whitened components of the recording.
-fn expected(recording: &Recording, name: &str, seed: u64) -> Mat<f64> {
-    let found = Baseline::parse(name)
-        .unwrap()
-        .with_seed(seed)
-        .separate(recording, 3)
-        .unwrap();
-    found.unmixing().to_owned()
-}
-
-#[test]
-fn a_run_starts_where_the_method_ends() {
-    for recording in [common::recording(240), common::with_gaps(240)] {
-        for (init, name) in STARTS {
-            let mut config = common::affine();
-            (config.sources.init, config.seed) = (init, 3);
-            let trainer = Trainer::new(&recording, &config).unwrap();
-            let SourceParameters::Fiber { a, e } = &trainer.model().sources else {
-                panic!("expected fiber coordinates")
-            };
-            let expected = expected(&recording, name, 3);
-            assert!(
-                (a - &expected).norm_max() < 1e-12,
-                "{name}: {a:?} against {expected:?}"
-            );
-            assert!(e.is_none());
-            // Direct coordinates start at the same sources.
-            let mut config = common::paper();
-            (config.sources.init, config.seed) = (init, 3);
-            let trainer = Trainer::new(&recording, &config).unwrap();
-            let SourceParameters::Direct { s } = &trainer.model().sources else {
-                panic!("expected direct coordinates")
-            };
-            let scaling =
-                ChannelScaling::fit(recording.observations(), ChannelScalingOptions::default()).unwrap();
-            let scaled = scaling.apply(recording.observations()).unwrap();
-            let whitening = Whitening::fit(scaled.as_ref(), 3, recording.channel_names()).unwrap();
-            let whitened = whitening.transform(scaled.as_ref()).unwrap();
-            assert!((s - whitened * expected).norm_max() < 1e-10, "{name}");
-        }
-    }
-}
-
-#[test]
-fn long_recordings_start_from_a_method_too() {
-    let recording = Recording::from_mat(independent(1200, 3, 7).0).unwrap();
-    let mut config = common::affine();
-    (config.optimizer.block, config.branches.crop) = (256, 128);
-    for (init, name) in STARTS {
-        config.sources.init = init;
-        let trainer = Trainer::new(&recording, &config).unwrap();
-        let SourceParameters::Fiber { a, .. } = &trainer.model().sources else {
-            panic!("expected fiber coordinates")
-        };
-        let expected = expected(&recording, name, config.seed);
-        assert!(
-            (a - &expected).norm_max() < 1e-6,
-            "{name}: {a:?} against {expected:?}"
-        );
-    }
-}
-
-#[test]
-fn runs_from_a_start_have_the_same_bits_at_any_number_of_threads() {
-    let recording = common::recording(240);
-    let mut config = common::affine();
-    config.optimizer.steps = Some(4);
-    config.restarts = 2;
-    for (init, name) in STARTS {
-        config.sources.init = init;
-        config.threads = 1;
-        let one = separate(&recording, &config).unwrap();
-        config.threads = 3;
-        let three = separate(&recording, &config).unwrap();
-        assert_eq!(one.sources(), three.sources(), "{name}");
-    }
-}
-
-#[test]
-fn the_key_is_written_and_read_by_its_name() {
-    for (init, name) in STARTS {
-        let mut config = Config::new(3);
-        config.sources.init = init;
-        let text = toml::to_string(&config).unwrap();
-        assert!(text.contains(&format!("init = \"{name}\"")), "{text}");
-        assert_eq!(toml::from_str::<Config>(&text).unwrap(), config);
-        assert_eq!(init.baseline(0).unwrap().name(), name);
-    }
-    assert_eq!(Config::new(3).sources.init, Init::Random);
-    assert!(toml::from_str::<Config>("[sources]\ninit = \"ica\"").is_err());
-    assert!(
-        [Init::Random, Init::Pca, Init::Given]
-            .iter()
-            .all(|init| init.baseline(0).is_none())
-    );
-}
-
-#[test]
-fn a_start_that_fails_is_refused_before_anything_runs() {
-    let mut config = common::affine();
-    config.sources.init = Init::Sobi;
-    config.branches.patch_sizes = vec![4];
-    let message = Trainer::new(&common::recording(32), &config)
-        .map(|_| ())
-        .unwrap_err()
-        .to_string();
-    assert!(
-        message.contains("sources.init = Sobi") && message.contains("33 complete samples"),
-        "{message}"
-    );
-    assert!(Trainer::new(&common::recording(33), &config).is_ok());
-}
+// ---- on components of the caller's own
 
 #[test]
 fn components_of_ones_own_can_be_unmixed() {
