@@ -8,7 +8,8 @@
 //!
 //! * `goal`: five scales P = 4 … 64, stride P, slopes 0.37, 0.14, 0.05;
 //! * `dense`: the same with stride P/2 and slopes of 0.02, so that attention is dense;
-//! * `default`: scales 4, 8, 16, stride P, slopes as in `goal`.
+//! * `default`: scales 4, 8, 16, stride P, slopes as in `goal`;
+//! * `pooled`: `goal` with errors pooled over blocks of 50 samples.
 //!
 //! With `count` in place of a setting it runs the steps of `goal` on one thread and prints nothing, for counting
 //! instructions. Valgrind 3.19 knows no AVX-512, so count on another path; steps 3 to 12 are
@@ -23,7 +24,7 @@
 use std::time::Instant;
 use strt_kernels::cpu::{CpuEngine, SimdPath};
 use strt_kernels::{
-    AdamStep, BranchSet, Buffer, Engine, Init, Job, Layout, NetworkShape, Outcome, ScaleShape,
+    AdamStep, BranchSet, Buffer, Engine, Init, Job, Layout, NetworkShape, Outcome, Pooling, ScaleShape,
 };
 
 /// A small generator, so that the example needs no dependency: uniform in (−1, 1).
@@ -45,15 +46,17 @@ struct Setting {
     /// Patches per stride.
     overlap: usize,
     slopes: [f64; 3],
+    pooling: Option<Pooling>,
 }
 
-const SETTINGS: [(&str, Setting); 3] = [
+const SETTINGS: [(&str, Setting); 4] = [
     (
         "goal",
         Setting {
             patches: &[4, 8, 16, 32, 64],
             overlap: 1,
             slopes: [0.37, 0.14, 0.05],
+            pooling: None,
         },
     ),
     (
@@ -62,6 +65,7 @@ const SETTINGS: [(&str, Setting); 3] = [
             patches: &[4, 8, 16, 32, 64],
             overlap: 2,
             slopes: [0.02; 3],
+            pooling: None,
         },
     ),
     (
@@ -70,6 +74,19 @@ const SETTINGS: [(&str, Setting); 3] = [
             patches: &[4, 8, 16],
             overlap: 1,
             slopes: [0.37, 0.14, 0.05],
+            pooling: None,
+        },
+    ),
+    (
+        "pooled",
+        Setting {
+            patches: &[4, 8, 16, 32, 64],
+            overlap: 1,
+            slopes: [0.37, 0.14, 0.05],
+            pooling: Some(Pooling {
+                block: 50,
+                offset: 0.01,
+            }),
         },
     ),
 ];
@@ -101,6 +118,7 @@ impl Setting {
             },
             n_draws: 1,
             max_shift: 64,
+            pooling: self.pooling,
         }
     }
 }

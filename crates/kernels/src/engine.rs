@@ -19,7 +19,7 @@ pub struct Job {
 /// What an engine found for one [`Job`].
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// ℓ of this draw.
+    /// ℓ of this draw: the mean squared error of its masked patches, or what [`crate::Pooling`] makes of their errors.
     pub energy: f64,
     /// ∂ℓ/∂window, `span` long.
     pub d_window: Vec<f64>,

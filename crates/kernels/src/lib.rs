@@ -7,7 +7,14 @@
 //! ℓ_kr = 1/(|M| P_r) Σ_{i∈M} ‖û_i − u_i‖²
 //! ```
 //!
-//! where the patches in M were replaced by a learned mask token. What flows in: windows of samples, mask draws and
+//! where the patches in M were replaced by a learned mask token, or, with a [`Pooling`], the geometric mean of the same
+//! over the blocks of the window, which sees changes of variance that a mean over the whole window hides:
+//!
+//! ```text
+//! ln(ℓ_kr + κ) = Σ_c |M_c|/|M| · ln(ℓ_c + κ),   ℓ_c = 1/(|M_c| P_r) Σ_{i∈M_c} ‖û_i − u_i‖²
+//! ```
+//!
+//! What flows in: windows of samples, mask draws and
 //! locality slopes (a list of [`Job`]s). What flows out: energies and *unit* gradients, ∂ℓ/∂window and ∂ℓ/∂α, while
 //! ∂ℓ/∂parameters stays inside the [`Engine`] together with the parameters and their Adam moments, so that an engine
 //! may keep them wherever it computes. The chain rule beyond ℓ (scale weights, logarithm, clipping) belongs to the
@@ -35,4 +42,4 @@ pub use adam::AdamStep;
 pub use engine::{Buffer, Engine, Job, Outcome, Precision};
 pub use flops::Flops;
 pub use layout::{Init, Layout, TensorSpec};
-pub use shape::{BranchSet, NetworkShape, ScaleShape};
+pub use shape::{BranchSet, NetworkShape, Pooling, ScaleShape};

@@ -45,8 +45,33 @@ impl ScaleShape {
     }
 }
 
+/// How the errors of masked patches are pooled into one energy, where not by their plain mean.
+///
+/// The window is cut into blocks c of `block` samples. With M_c the masked patches that begin in block c and ℓ_c their
+/// mean squared error, the energy is the geometric mean of the block errors, offset by κ and weighted by |M_c|:
+///
+/// ```text
+/// ln(ℓ + κ) = Σ_c |M_c|/|M| · ln(ℓ_c + κ),   ℓ_c = 1/(|M_c| P) Σ_{i∈M_c} ‖û_i − u_i‖²
+/// ```
+///
+/// Up to a constant that is the log-likelihood of Gaussian errors whose variance changes from block to block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pooling {
+    /// Samples of a block of the window; at least 1.
+    pub block: usize,
+    /// κ, added to the error of every block before its logarithm. Positive: a block without error has no logarithm.
+    pub offset: f64,
+}
+
+impl Pooling {
+    /// Block c of the patch with index i in the grid of `scale`: where its first sample lies, ⌊i·q/block⌋.
+    pub fn block_of(&self, i: usize, scale: &ScaleShape) -> usize {
+        i * scale.stride / self.block
+    }
+}
+
 /// All branches of one model: K sources × R scales, each evaluated on `n_draws` windows per step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BranchSet {
     /// Number of sources K.
     pub n_sources: usize,
@@ -58,6 +83,8 @@ pub struct BranchSet {
     pub n_draws: usize,
     /// Positions are shifted by at most this many patches (0: never).
     pub max_shift: usize,
+    /// How the errors of a window are pooled into ℓ; `None`: by their plain mean.
+    pub pooling: Option<Pooling>,
 }
 
 impl BranchSet {
@@ -74,5 +101,37 @@ impl BranchSet {
     /// Scale r of a branch index.
     pub fn scale_of(&self, branch: usize) -> &ScaleShape {
         &self.scales[branch % self.scales.len()]
+    }
+
+    /// Panics if the pooling is one that no engine can compute: it would end in energies that are not numbers.
+    pub(crate) fn assert_pooling(&self) {
+        if let Some(Pooling { block, offset }) = self.pooling {
+            assert!(block > 0, "blocks of 0 samples, at least 1");
+            assert!(offset > 0.0, "offset of the block errors {offset}, positive");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_belongs_to_the_block_of_its_first_sample() {
+        let scale = ScaleShape {
+            patch: 3,
+            stride: 2,
+            n_patches: 6,
+        };
+        for (block, expected) in [
+            (1, [0, 2, 4, 6, 8, 10]),
+            (2, [0, 1, 2, 3, 4, 5]),
+            (5, [0, 0, 0, 1, 1, 2]),
+            (13, [0; 6]),
+        ] {
+            let pooling = Pooling { block, offset: 1.0 };
+            let blocks: Vec<usize> = (0..6).map(|i| pooling.block_of(i, &scale)).collect();
+            assert_eq!(blocks, expected, "blocks of {block}");
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{NETWORK, Problem, Recipe, read, scale};
+use common::{NETWORK, Problem, Recipe, pooled, read, scale};
 use strt_kernels::cpu::{CpuEngine, SimdPath};
 use strt_kernels::gradcheck::relative_error;
 use strt_kernels::reference::ReferenceEngine;
-use strt_kernels::{AdamStep, Buffer, Engine, Layout, NetworkShape, Outcome};
+use strt_kernels::{AdamStep, Buffer, Engine, Layout, NetworkShape, Outcome, Pooling};
 
 /// Largest relative error of a gradient tensor in single precision.
 const TOLERANCE: f64 = 1e-4;
@@ -255,6 +255,42 @@ fn invalid_tokens_and_causal_order() {
 }
 
 #[test]
+fn errors_pooled_over_blocks() {
+    let one = |patch, stride, n| vec![scale(patch, stride, n)];
+    let causal = NetworkShape {
+        causal: true,
+        ..NETWORK
+    };
+    #[rustfmt::skip]
+    let cases = [
+        ("blocks of whole patches", Recipe { scales: one(8, 8, 50), ..Recipe::default() }),
+        ("patches across blocks", Recipe { scales: one(7, 7, 50), ..Recipe::default() }),
+        ("overlapping patches", Recipe { scales: one(9, 2, 61), ..Recipe::default() }),
+        ("one masked", Recipe { mask: 0.0, ..Recipe::default() }),
+        ("all masked", Recipe { mask: 1.1, ..Recipe::default() }),
+        ("missing patches", Recipe { scales: one(5, 3, 90), invalid: 0.4, ..Recipe::default() }),
+        ("causal, missing patches", Recipe {
+            network: causal, scales: one(4, 4, 101), invalid: 0.3, ..Recipe::default()
+        }),
+        ("several chunks of rows", Recipe { scales: one(2, 2, 1100), ..Recipe::default() }),
+        ("several sources, scales and draws", Recipe {
+            scales: vec![scale(4, 2, 30), scale(9, 9, 11), scale(2, 2, 3)], slopes: vec![0.9, 0.02], n_draws: 3,
+            invalid: 0.1, ..Recipe::default()
+        }),
+    ];
+    for (what, recipe) in cases {
+        for (block, offset) in [(1, 0.1), (5, 0.01), (24, 0.1), (300, 1.0), (9999, 0.1)] {
+            let recipe = Recipe {
+                pooling: pooled(block, offset),
+                ..recipe.clone()
+            };
+            let name = format!("{what}, blocks of {block} samples, κ {offset}");
+            check(&name, &recipe.draw(), TOLERANCE);
+        }
+    }
+}
+
+#[test]
 fn any_slope() {
     for slope in [0.0, 1e-9, 1e-3, 0.5, 1.0, 5.0, 50.0] {
         let recipe = Recipe {
@@ -372,7 +408,15 @@ fn adam_alone_is_exact_to_rounding() {
 
 #[test]
 fn same_bits_at_any_number_of_threads() {
+    // Blocks of 300 samples lie across the chunks of the first scale.
+    for pooling in [None, pooled(300, 0.1)] {
+        check_bits(pooling);
+    }
+}
+
+fn check_bits(pooling: Option<Pooling>) {
     let problem = Recipe {
+        pooling,
         // The first is worked on in several chunks and by several threads at once.
         scales: vec![scale(4, 4, 290), scale(8, 8, 33), scale(16, 16, 9)],
         slopes: vec![0.8, 0.2, 0.05],
@@ -417,7 +461,10 @@ fn same_bits_at_any_number_of_threads() {
     };
     let one = bits_with(1);
     for threads in [2, 4, 16] {
-        assert!(bits_with(threads) == one, "{threads} threads change the bits");
+        assert!(
+            bits_with(threads) == one,
+            "{threads} threads change the bits, {pooling:?}"
+        );
     }
 }
 

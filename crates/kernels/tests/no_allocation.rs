@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Recipe, scale};
+use common::{Recipe, pooled, scale};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use strt_kernels::cpu::CpuEngine;
-use strt_kernels::{AdamStep, Buffer, Engine, Outcome};
+use strt_kernels::{AdamStep, Buffer, Engine, Outcome, Pooling};
 
 struct Counting;
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -29,7 +29,15 @@ static COUNTING: Counting = Counting;
 
 #[test]
 fn a_step_allocates_nothing() {
+    // One after the other: tests of their own would count each other's.
+    for pooling in [None, pooled(100, 0.1)] {
+        check(pooling);
+    }
+}
+
+fn check(pooling: Option<Pooling>) {
     let problem = Recipe {
+        pooling,
         scales: vec![scale(4, 4, 150), scale(8, 8, 33), scale(16, 16, 9)],
         slopes: vec![0.8, 0.2, 0.05],
         n_draws: 2,
@@ -69,5 +77,8 @@ fn a_step_allocates_nothing() {
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     steps(200);
     let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
-    assert!(allocations <= 1, "{allocations} allocations in 200 steps");
+    assert!(
+        allocations <= 1,
+        "{allocations} allocations in 200 steps, {pooling:?}"
+    );
 }

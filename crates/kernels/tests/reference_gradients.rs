@@ -6,12 +6,13 @@
 
 mod common;
 
-use common::{NETWORK, Problem, Recipe, read, scale};
+use common::{NETWORK, Problem, Recipe, pooled, read, scale};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use strt_kernels::gradcheck::{numerical_gradient, relative_error};
 use strt_kernels::reference::attention::Attention;
+use strt_kernels::reference::masked_loss::Blocks;
 use strt_kernels::reference::{ReferenceEngine, gelu, layernorm, linear, masked_loss, patch};
 use strt_kernels::{Buffer, Engine, Layout, NetworkShape};
 
@@ -192,29 +193,33 @@ fn masked_patch_energy() {
         (4, 2, &[0, 1, 2, 3]),
     ];
     for (n, size, masked) in cases {
-        let what = format!("{masked:?} of {n} patches of {size} masked");
         let (predicted, patches) = (noise.vector(n * size), noise.vector(n * size));
-        let (mut d_predicted, mut d_patches) = (started(n * size), started(n * size));
-        masked_loss::backward(
-            &predicted,
-            &patches,
-            masked,
-            size,
-            &mut d_predicted,
-            &mut d_patches,
-        );
-        let by_predicted = numerical_gradient(
-            |x| masked_loss::forward(x, &patches, masked, size),
-            &predicted,
-            STEP,
-        );
-        let by_patches = numerical_gradient(
-            |x| masked_loss::forward(&predicted, x, masked, size),
-            &patches,
-            STEP,
-        );
-        compare(&what, "predicted", &d_predicted, &by_predicted);
-        compare(&what, "patches", &d_patches, &by_patches);
+        // Plain, then pooled over blocks of this many patches.
+        for (per_block, offset) in [(0, 0.0), (1, 0.5), (2, 0.01), (3, 2.0), (100, 0.01)] {
+            let what =
+                format!("{masked:?} of {n} patches of {size} masked, blocks of {per_block} with κ {offset}");
+            let blocks = (per_block > 0).then(|| Blocks {
+                of: masked.iter().map(|i| i / per_block).collect(),
+                offset,
+            });
+            let energy = |predicted: &[f64], patches: &[f64]| {
+                masked_loss::forward(predicted, patches, masked, size, blocks.as_ref())
+            };
+            let (mut d_predicted, mut d_patches) = (started(n * size), started(n * size));
+            masked_loss::backward(
+                &predicted,
+                &patches,
+                masked,
+                size,
+                blocks.as_ref(),
+                &mut d_predicted,
+                &mut d_patches,
+            );
+            let by_predicted = numerical_gradient(|x| energy(x, &patches), &predicted, STEP);
+            let by_patches = numerical_gradient(|x| energy(&predicted, x), &patches, STEP);
+            compare(&what, "predicted", &d_predicted, &by_predicted);
+            compare(&what, "patches", &d_patches, &by_patches);
+        }
     }
 }
 
@@ -392,6 +397,41 @@ fn branches_of_awkward_shape() {
             scales: vec![scale(2, 1, 5), scale(3, 3, 4)], slopes: vec![0.8, 0.1], n_draws: 3, invalid: 0.2, ..small()
         }),
     ];
+    check_recipes(&cases);
+}
+
+#[test]
+fn branches_with_errors_pooled_over_blocks() {
+    let one = |patch, stride, n| vec![scale(patch, stride, n)];
+    let causal = NetworkShape {
+        causal: true,
+        ..SMALL
+    };
+    #[rustfmt::skip]
+    let cases = [
+        ("block of two patches", Recipe { pooling: pooled(6, 0.1), ..small() }),
+        ("block not a multiple of the patch", Recipe { pooling: pooled(7, 0.1), ..small() }),
+        ("block smaller than a patch", Recipe { pooling: pooled(2, 0.1), ..small() }),
+        ("block longer than the window", Recipe { pooling: pooled(22, 0.1), ..small() }),
+        ("small offset", Recipe { pooling: pooled(6, 0.01), ..small() }),
+        ("large offset", Recipe { pooling: pooled(6, 10.0), ..small() }),
+        ("overlapping patches", Recipe { scales: one(5, 2, 9), pooling: pooled(7, 0.1), ..small() }),
+        ("exactly one masked", Recipe { mask: 0.0, pooling: pooled(6, 0.1), ..small() }),
+        ("all masked", Recipe { mask: 1.1, pooling: pooled(6, 0.1), ..small() }),
+        ("missing patches", Recipe { scales: one(3, 2, 13), invalid: 0.4, pooling: pooled(7, 0.1), ..small() }),
+        ("causal, missing patches", Recipe {
+            network: causal, scales: one(2, 1, 9), invalid: 0.3, pooling: pooled(4, 0.1), ..small()
+        }),
+        ("two sources, two scales, three draws", Recipe {
+            scales: vec![scale(2, 1, 7), scale(3, 3, 4)], slopes: vec![0.8, 0.1], n_draws: 3, invalid: 0.2,
+            pooling: pooled(4, 0.1), ..small()
+        }),
+    ];
+    check_recipes(&cases);
+}
+
+#[track_caller]
+fn check_recipes(cases: &[(&str, Recipe)]) {
     for (what, recipe) in cases {
         for seed in [1, 2] {
             let recipe = Recipe {

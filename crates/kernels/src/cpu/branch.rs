@@ -11,7 +11,7 @@ use super::shared::Shared;
 use super::simd::Simd;
 use super::workspace::{LayerTape, Scratch, Workspace};
 use crate::flops::JobSize;
-use crate::{Job, Layout, NetworkShape, Outcome, ScaleShape};
+use crate::{Job, Layout, NetworkShape, Outcome, Pooling, ScaleShape};
 
 /// A branch of fixed size: everything but parameters and data.
 #[derive(Clone, Copy)]
@@ -24,6 +24,8 @@ pub struct Branch<'a> {
     pub layout: &'a Layout,
     /// Positional encodings, row-major, at least N + shift rows.
     pub positions: &'a [f32],
+    /// How errors are pooled into ℓ.
+    pub pooling: Option<Pooling>,
 }
 
 /// Parameters of one branch in both orders.
@@ -95,7 +97,7 @@ impl<'a> Branch<'a> {
             every_position,
             patches,
             predicted,
-            energies,
+            errors,
             x,
             y,
             layers,
@@ -141,9 +143,10 @@ impl<'a> Branch<'a> {
                 .forward(simd, crew, &scene(l), x, y, tape, between);
             std::mem::swap(&mut x, &mut y);
         }
+        outcome.energy = run.predict(&x[..m * d], predicted, errors);
 
-        // Backward. x and y now hold gradients.
-        outcome.energy = run.predict(&mut x[..m * d], predicted, energies, &gradients);
+        // Backward. From here x and y hold gradients, and errors the factors of the gradients of the predictions.
+        run.d_predict(&mut x[..m * d], predicted, errors, &gradients);
         outcome.d_window.clear();
         outcome.d_window.resize(self.scale.span(), 0.0);
         self.add_to_window(job, &job.masked, predicted, -1.0, &mut outcome.d_window);

@@ -52,6 +52,7 @@ impl CpuEngine {
     /// An engine on a given instruction set. Panics if this machine does not have it.
     pub fn with_simd(branches: BranchSet, path: SimdPath) -> CpuEngine {
         assert!(path.is_available(), "this machine cannot run {path:?}");
+        branches.assert_pooling();
         let d_head = branches.network.d_head();
         assert!(
             d_head <= attention::MAX_D_HEAD,
@@ -163,6 +164,7 @@ impl CpuEngine {
                     scale: &self.branches.scales[r],
                     layout: &self.layouts[r],
                     positions: &self.positions[r],
+                    pooling: self.branches.pooling,
                 };
                 // SAFETY: a job is led once, and its gradient, outcome and size are its own. While draws of a branch are
                 // left nobody writes its state.

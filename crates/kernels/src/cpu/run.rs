@@ -4,6 +4,7 @@
 use super::branch::{Branch, Weights};
 use super::crew::Crew;
 use super::layer::{ChunkGradients, gather, two};
+use super::linear::Linear;
 use super::shared::Shared;
 use super::simd::Simd;
 use super::split::{Ranges, elements, row_blocks, within};
@@ -62,62 +63,89 @@ impl<S: Simd> Run<'_, S> {
         });
     }
 
-    /// x (M×d) at the masked tokens → ℓ; x becomes d_x, `d_predicted` (M×P) the gradient of the predictions.
-    pub fn predict(
-        &self,
-        x: &mut [f32],
-        d_predicted: &mut [f32],
-        energies: &mut [f64],
-        gradients: &ChunkGradients,
-    ) -> f64 {
-        let (simd, branch, layout) = (self.simd, self.branch, self.branch.layout);
-        let (d, patch, m) = (branch.network.d_model, branch.scale.patch, self.job.masked.len());
-        let parameters = self.weights.parameters;
-        let (gain, bias) = (
+    /// The last norm's gain and bias, and the head.
+    fn prediction(&self) -> (&[f32], &[f32], Linear<'_>) {
+        let (layout, parameters) = (self.branch.layout, self.weights.parameters);
+        (
             &parameters[layout.norm_gain.clone()],
             &parameters[layout.norm_bias.clone()],
-        );
-        let head = self.weights.linear(&layout.w_out, &layout.b_out);
+            self.weights.linear(&layout.w_out, &layout.b_out),
+        )
+    }
+
+    /// x (M×d) at the masked tokens → ℓ; `differences` (M×P) û − u, `factors` (M) of their rows in d_predicted.
+    pub fn predict(&self, x: &[f32], differences: &mut [f32], factors: &mut [f64]) -> f64 {
+        let (simd, job, branch) = (self.simd, self.job, self.branch);
+        let (d, patch, m) = (branch.network.d_model, branch.scale.patch, job.masked.len());
+        let (gain, bias, head) = self.prediction();
         let chunks = Ranges::chunks(m);
-        let (x, d_predicted) = (Shared::new(x), Shared::new(d_predicted));
-        let partial_energies = Shared::new(energies);
+        let errors = &mut factors[..m]; // until they are pooled
+        let (differences, shared_errors) = (Shared::new(differences), Shared::new(errors));
         self.crew.for_each(chunks.len(), |scratch, chunk| {
-            // SAFETY: a chunk has a gradient and an energy of its own.
-            let (gradient, energy) = unsafe {
-                (
-                    gradients.of(chunk),
-                    &mut partial_energies.part(chunk..chunk + 1)[0],
-                )
-            };
-            *energy = 0.0;
-            let whole = chunks.get(chunk);
-            for rows in row_blocks(whole.clone()) {
-                let (count, accumulate) = (rows.len(), rows.start > whole.start);
+            for rows in row_blocks(chunks.get(chunk)) {
+                let count = rows.len();
                 // SAFETY: chunks are disjoint ranges of rows.
-                let (x, predicted) = unsafe {
+                let (predicted, errors) = unsafe {
                     (
-                        x.part(elements(&rows, d)),
-                        d_predicted.part(elements(&rows, patch)),
+                        differences.part(elements(&rows, patch)),
+                        shared_errors.part(rows.clone()),
                     )
                 };
                 let (x_hat, r) = (&mut scratch.x_hat[..count * d], &mut scratch.r[..count]);
                 let normed = &mut scratch.normed[..count * d];
-                layernorm::forward(simd, x, gain, bias, x_hat, r, normed);
+                layernorm::forward(simd, &x[elements(&rows, d)], gain, bias, x_hat, r, normed);
                 head.forward(simd, count, normed, predicted, false);
                 let targets = &mut scratch.patches[..count * patch];
-                self.read_patches(&self.job.masked[rows], targets);
-                *energy += masked_loss::forward_backward(predicted, targets, m * patch);
+                self.read_patches(&job.masked[rows], targets);
+                masked_loss::forward(predicted, targets, patch, errors);
+            }
+        });
+        masked_loss::pool(errors, patch, branch.pooling, |pooling, row| {
+            let token = job.tokens[job.masked[row] as usize];
+            pooling.block_of(token as usize, branch.scale)
+        })
+    }
 
+    /// x (M×d) becomes d_x; what [`Run::predict`] left becomes d_predicted (M×P). The norm is computed again, because
+    /// scratch holds one row block; with the second phase that is a thousandth of a step's instructions.
+    pub fn d_predict(
+        &self,
+        x: &mut [f32],
+        differences: &mut [f32],
+        factors: &[f64],
+        gradients: &ChunkGradients,
+    ) {
+        let (simd, branch, layout) = (self.simd, self.branch, self.branch.layout);
+        let (d, patch, m) = (branch.network.d_model, branch.scale.patch, self.job.masked.len());
+        let (gain, bias, head) = self.prediction();
+        let chunks = Ranges::chunks(m);
+        let (x, differences) = (Shared::new(x), Shared::new(differences));
+        self.crew.for_each(chunks.len(), |scratch, chunk| {
+            // SAFETY: a chunk has a gradient of its own.
+            let gradient = unsafe { gradients.of(chunk) };
+            let whole = chunks.get(chunk);
+            for rows in row_blocks(whole.clone()) {
+                let (count, accumulate) = (rows.len(), rows.start > whole.start);
+                // SAFETY: chunks are disjoint ranges of rows.
+                let (x, d_predicted) = unsafe {
+                    (
+                        x.part(elements(&rows, d)),
+                        differences.part(elements(&rows, patch)),
+                    )
+                };
+                masked_loss::backward(d_predicted, patch, &factors[rows]);
+                let (x_hat, r) = (&mut scratch.x_hat[..count * d], &mut scratch.r[..count]);
+                let normed = &mut scratch.normed[..count * d];
+                layernorm::forward(simd, x, gain, bias, x_hat, r, normed);
                 let [d_w, d_b] = two(gradient, &layout.w_out, &layout.b_out);
-                head.backward_weights(simd, count, normed, predicted, d_w, d_b, accumulate);
+                head.backward_weights(simd, count, normed, d_predicted, d_w, d_b, accumulate);
                 let d_normed = &mut scratch.d_normed[..count * d];
-                head.backward_input(simd, count, predicted, d_normed, false);
+                head.backward_input(simd, count, d_predicted, d_normed, false);
                 let [d_gain, d_bias] = two(gradient, &layout.norm_gain, &layout.norm_bias);
                 x.fill(0.0);
                 layernorm::backward(simd, x_hat, r, gain, d_normed, x, d_gain, d_bias, accumulate);
             }
         });
-        energies[..chunks.len()].iter().sum()
     }
 
     /// d_x (N×d); patches (visible × P) become d_patches.

@@ -56,7 +56,7 @@ pub struct Workspace {
     pub every_position: Aligned,   // blocks × lanes, patch index of every token
     pub patches: Aligned,          // visible × P, then its gradient
     pub predicted: Aligned,        // masked × P, then its gradient
-    pub energies: Vec<f64>,        // per chunk
+    pub errors: Vec<f64>,          // masked: ‖û − u‖², then the factor of û − u in its gradient
     pub x: Aligned,                // N×d, input of a layer, or its gradient
     pub y: Aligned,                // N×d, output of a layer, or its gradient
     pub layers: Vec<LayerTape>,
@@ -119,7 +119,7 @@ impl Workspace {
             every_position: Aligned::zeros(padded),
             patches: Aligned::zeros(n_patched),
             predicted: Aligned::zeros(n_patched),
-            energies: vec![0.0; n_chunks],
+            errors: vec![0.0; n],
             x: Aligned::zeros(n * d),
             y: Aligned::zeros(n * d),
             layers: (0..network.n_layers).map(|_| layer()).collect(),

@@ -6,7 +6,7 @@
 use super::attention::Attention;
 use super::{gelu, layernorm, linear, masked_loss, patch};
 use crate::layout::LayerLayout;
-use crate::{Job, Layout, NetworkShape, Outcome, ScaleShape};
+use crate::{Job, Layout, NetworkShape, Outcome, Pooling, ScaleShape};
 
 /// A branch of fixed size: everything but parameters and data.
 pub struct Branch<'a> {
@@ -18,6 +18,8 @@ pub struct Branch<'a> {
     pub layout: &'a Layout,
     /// Positional encodings, row-major, at least N + shift rows.
     pub positions: &'a [f64],
+    /// How errors are pooled into ℓ.
+    pub pooling: Option<Pooling>,
 }
 
 /// What the backward pass of one layer needs.
@@ -99,7 +101,11 @@ impl Branch<'_> {
             &parameters[layout.w_out.clone()],
             &parameters[layout.b_out.clone()],
         );
-        let energy = masked_loss::forward(&predicted, &patches, &masked, self.scale.patch);
+        let blocks = self.pooling.map(|pooling| masked_loss::Blocks {
+            of: masked.iter().map(|&i| pooling.block_of(i, self.scale)).collect(),
+            offset: pooling.offset,
+        });
+        let energy = masked_loss::forward(&predicted, &patches, &masked, self.scale.patch, blocks.as_ref());
 
         // Backward.
         let mut d_patches = vec![0.0; patches.len()];
@@ -109,6 +115,7 @@ impl Branch<'_> {
             &patches,
             &masked,
             self.scale.patch,
+            blocks.as_ref(),
             &mut d_predicted,
             &mut d_patches,
         );

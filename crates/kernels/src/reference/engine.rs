@@ -22,6 +22,7 @@ struct BranchState {
 impl ReferenceEngine {
     /// An engine with all parameters zero; fill them through [`Engine::write`].
     pub fn new(branches: BranchSet) -> ReferenceEngine {
+        branches.assert_pooling();
         let d = branches.network.d_model;
         let layouts: Vec<Layout> = branches
             .scales
@@ -81,6 +82,7 @@ impl Engine for ReferenceEngine {
                 scale: &self.branches.scales[r],
                 layout: &self.layouts[r],
                 positions: &self.positions[r],
+                pooling: self.branches.pooling,
             };
             state.gradient.fill(0.0);
             for j in b * n_draws..(b + 1) * n_draws {

@@ -4,7 +4,9 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal, StandardUniform};
-use strt_kernels::{BranchSet, Buffer, Engine, Init, Job, Layout, NetworkShape, Outcome, ScaleShape};
+use strt_kernels::{
+    BranchSet, Buffer, Engine, Init, Job, Layout, NetworkShape, Outcome, Pooling, ScaleShape,
+};
 
 /// One step's worth of inputs for a set of branches.
 #[derive(Clone)]
@@ -27,6 +29,7 @@ pub struct Recipe {
     /// Share of patches that are invalid; at least one stays valid.
     pub invalid: f64,
     pub max_shift: usize,
+    pub pooling: Option<Pooling>,
     /// Factor on the query and key weights.
     pub sharpness: f64,
     pub seed: u64,
@@ -48,6 +51,11 @@ pub fn scale(patch: usize, stride: usize, n_patches: usize) -> ScaleShape {
     }
 }
 
+/// Errors pooled over blocks of so many samples.
+pub fn pooled(block: usize, offset: f64) -> Option<Pooling> {
+    Some(Pooling { block, offset })
+}
+
 impl Default for Recipe {
     fn default() -> Recipe {
         Recipe {
@@ -58,6 +66,7 @@ impl Default for Recipe {
             mask: 0.4,
             invalid: 0.0,
             max_shift: 5,
+            pooling: None,
             sharpness: 1.0,
             seed: 1,
         }
@@ -73,6 +82,7 @@ impl Recipe {
             network: self.network,
             n_draws: self.n_draws,
             max_shift: self.max_shift,
+            pooling: self.pooling,
         };
         let d = self.network.d_model;
         let parameters = (0..branches.n_branches())
