@@ -42,7 +42,8 @@
 //! ℓ_kr = 1/(|M|·P_r) Σ_{i∈M} ‖û_i − u_i‖²          |M| = max(1, ⌊ρ_mask·N_r + ½⌋)
 //! ```
 //!
-//! φ(ℓ) is ℓ as printed in the paper, or ln(ℓ + κ), the Gaussian log-likelihood of the patch error (default). The
+//! φ(ℓ) is ℓ as printed in the paper, or ln(ℓ + κ), the Gaussian log-likelihood of the patch error (default), over all that a
+//! branch reads in a step or as a mean over blocks of it, which sees a variance that changes with time. The
 //! network is a pre-norm Transformer whose attention logits are q_i·k_j/√d_h − α_k|i − j| + B^mask: the locality slope
 //! α_k is the source's own, and B^mask is −∞ for patches that touch missing samples and, with causal attention, for
 //! later ones.
@@ -58,9 +59,16 @@
 //! **Separation.** C = ZᵀZ/T. L_sep is ‖C − I‖² (paper) or −ln det(C + 10⁻⁴ I) (default). With φ = ln and weight λ_str/K
 //! the latter makes J a likelihood; the default weight is 1.5 times that, which is more robust in short recordings.
 //!
-//! **Fiber coordinates.** S = Zw·A + E with Zw the whitened principal components: A (K×K) moves whole sources at once,
-//! E (T×K) is the rest; it stays 0 for an affine mixer and is freed in a second stage for a nonlinear one, each source at
-//! the pace at which its networks predict it. The linear output layer of the mixer is eliminated by least squares in every step (variable projection), so that by the
+//! **Coordinates.** S = Zw·A for an affine mixer, with Zw the whitened principal components: A (K×K) moves whole sources at
+//! once. A nonlinear one has *neural* coordinates,
+//!
+//! ```text
+//! S = Zw·A + tanh(Zw·U + b)·V        L_sep = −1/T Σ_t ln(d_t² + 10⁻⁶)        d_t = det(∂s_t/∂z_t)/Π_k σ_k
+//! ```
+//!
+//! a smooth map of the components that is bent from a second stage on. Its volume takes the place of det C (for V = 0 they are the same), so
+//! that J remains a likelihood. In *fiber* coordinates S = Zw·A + E with E (T×K) free in every sample, each source at the pace at which its
+//! networks predict it; in *direct* ones S itself is free, as in the paper. The linear output layer of the mixer is eliminated by least squares in every step (variable projection), so that by the
 //! envelope theorem ∂J/∂S is the partial derivative at the solved layer.
 //!
 //! The preset `paper` ([`Config::paper`]) is the objective and Algorithm 1 as printed, with Adam; every difference to the default is a switch of
@@ -86,6 +94,7 @@ pub mod assignment;
 pub mod baselines;
 pub mod config;
 pub mod correlation_time;
+mod elementary;
 pub mod error;
 pub mod evaluate;
 pub mod model;

@@ -1,10 +1,11 @@
 //! The result of a run: an immutable [`Separation`].
 
 use crate::assignment;
-use crate::config::Config;
+use crate::config::{Config, Coordinates};
 use crate::model::controller::ControllerState;
 use crate::model::mixer::Mixer;
 use crate::model::objective::{Model, Objective, Terms};
+use crate::model::sources::SourceParameters;
 use crate::preprocess::{ChannelScaling, Whitening};
 use crate::train::{Prepared, RestartSummary, StopReason, start};
 use crate::{Error, Result};
@@ -44,14 +45,17 @@ pub struct SeparationParts {
     pub controller: ControllerState,
     /// Flat parameters of every branch network, branch k·R + r.
     pub networks: Vec<Vec<f64>>,
-    /// ℓ_kr at the end, row-major (K×R).
+    /// ℓ_kr at the end, row-major (K×R); with `weights.energy_block` a geometric mean over blocks, not a mean square.
     pub energy: Vec<f64>,
     /// Scaling of the channels.
     pub scaling: ChannelScaling,
     /// Whitening of the scaled channels.
     pub whitening: Whitening,
-    /// Affine map from scaled channels to S: m rows of weights and a last row of offsets ((m+1)×K).
+    /// Affine map from scaled channels to S, or in neural coordinates to its linear part: m rows of weights and a last
+    /// row of offsets ((m+1)×K).
     pub unmixing: Mat<f64>,
+    /// [Uᵀ | b | V] (h×(2K+1)) of neural coordinates: tanh(Zw·U + b)·V, added to the linear part, is S.
+    pub bend: Option<Mat<f64>>,
     /// Mean and divisor of each source: the standardised source is (S − mean)/divisor.
     pub gauge: Vec<(f64, f64)>,
     /// Terms of J at the end.
@@ -85,8 +89,12 @@ impl Separation {
     ) -> Separation {
         let k = prepared.plan.config().n_sources;
         let unmixing = unmixing(&prepared, &model, &objective);
-        let gauge = (0..k).map(|k| objective.gauge(k)).collect();
+        let bend = match &model.sources {
+            SourceParameters::Neural { bend, .. } => Some(bend.clone()),
+            _ => None,
+        };
         let mut sources = objective.take_sources(model.sources);
+        let gauge = (0..k).map(|k| objective.gauge(k)).collect();
         if let Some(reconstruction) = objective.fit_mixer(&mut *model.mixer, sources.as_ref())
             && reconstruction.is_finite()
         {
@@ -117,6 +125,7 @@ impl Separation {
                 scaling: prepared.scaling,
                 whitening: prepared.whitening,
                 unmixing,
+                bend,
                 gauge,
                 terms: outcome.terms,
                 smoothed_objective: outcome.smoothed_objective,
@@ -138,6 +147,11 @@ impl Separation {
     pub fn from_parts(parts: SeparationParts) -> Result<Separation> {
         let (k, m) = (parts.config.n_sources, parts.scaling.n_channels());
         let r = parts.config.branches.patch_sizes.len();
+        let bend = parts.bend.as_ref().map_or((0, 0), |bend| bend.shape());
+        let hidden = match parts.config.sources.coordinates {
+            Some(Coordinates::Neural) => parts.config.sources.bend_shape(k),
+            _ => (0, 0),
+        };
         let shapes = [
             ("sources (columns)", k, parts.sources.ncols()),
             ("mixer inputs", k, parts.mixer.n_sources()),
@@ -150,6 +164,8 @@ impl Separation {
             ("unmixing columns", k, parts.unmixing.ncols()),
             ("gauge", k, parts.gauge.len()),
             ("channel names", m, parts.channel_names.len()),
+            ("rows of the bend", hidden.0, bend.0),
+            ("columns of the bend", hidden.1, bend.1),
         ];
         for (what, expected, found) in shapes {
             if expected != found {
@@ -280,10 +296,13 @@ impl Separation {
         Some((matrix, offset))
     }
 
-    /// Unmixing matrix (K×m) and offsets (K) of an affine mixer: source = matrix · channel + offset, channels in the units
+    /// Unmixing matrix (K×m) and offsets (K) of an affine mixer whose sources are not bent: source = matrix · channel + offset, channels in the units
     /// of the recording.
     pub fn unmixing(&self) -> Option<(Mat<f64>, Vec<f64>)> {
         affine_map(&*self.parts.mixer)?;
+        if self.parts.bend.is_some() {
+            return None;
+        }
         let parts = &self.parts;
         let (scale, shift) = (parts.scaling.scale(), parts.scaling.offset());
         let (m, k) = (scale.len(), parts.config.n_sources);
@@ -345,7 +364,7 @@ pub(crate) fn affine_map(mixer: &dyn Mixer) -> Option<(Mat<f64>, Vec<f64>)> {
     ))
 }
 
-/// The affine map from scaled channels to S. Exact where S = Zw·A; the mixer's pseudo-inverse for another affine
+/// The affine map from scaled channels to S. Exact where S = Zw·A, or for the linear part of S where it is bent; the mixer's pseudo-inverse for another affine
 /// model; for a nonlinear one the best fit of S by the whitened components, a starting point for the sources of new
 /// data.
 fn unmixing(prepared: &Prepared, model: &Model, objective: &Objective) -> Mat<f64> {
@@ -363,8 +382,11 @@ fn unmixing(prepared: &Prepared, model: &Model, objective: &Objective) -> Mat<f6
             constant(k) - (0..m).map(|c| mean[c] * weights[(c, k)]).sum::<f64>()
         })
     };
-    if let (Some(a), None) = model.sources.parts() {
-        return from_whitened(a, &|_| 0.0);
+    match &model.sources {
+        SourceParameters::Fiber { a, e: None } | SourceParameters::Neural { a, .. } => {
+            return from_whitened(a, &|_| 0.0);
+        }
+        _ => {}
     }
     if let Some((mixing, offsets)) = affine_map(&*model.mixer) {
         // s̃ = (y − b)·W⁺ with y = W s̃ + b, then back through the gauge of Φ_dec.

@@ -1,9 +1,11 @@
 //! Sources of new data under a trained model.
 //!
-//! An affine model unmixes row by row with the map it has learned. A nonlinear one has no inverse: the sources of the
-//! new samples are optimised, with mixer, networks, controller and gauge frozen, from the best linear guess.
+//! An affine model unmixes row by row with the map it has learned, and so does one in neural coordinates, whose sources are
+//! a map of the channels. Any other nonlinear one has no inverse: the sources of the new samples are optimised, with mixer,
+//! networks, controller and gauge frozen, from the best linear guess.
 
 use crate::config::{Coordinates, Elimination, Init, MixerKind};
+use crate::model::bend;
 use crate::recording::missing_samples;
 use crate::separation::{Separation, affine_map};
 use crate::train::{Observer, Prepared, Start, StopReason, Trainer};
@@ -11,20 +13,23 @@ use crate::{Error, Recording, Result};
 use faer::{Mat, MatRef};
 use strt_kernels::Buffer;
 
+/// Rows that are bent at once.
+const STRETCH: usize = 4096;
+
 /// Sources of a new recording.
 #[derive(Clone, Debug)]
 pub struct Transformed {
     /// S̃ (T×K); NaN where samples are missing.
     pub sources: Mat<f64>,
-    /// Why the optimisation ended; `None` for an affine model, which needs none.
+    /// Why the optimisation ended; `None` for a model that needs none.
     pub stop: Option<StopReason>,
-    /// Whether the sources had stopped improving (always true for an affine model).
+    /// Whether the sources had stopped improving (always true for a model that needs no optimisation).
     pub converged: bool,
 }
 
 impl Separation {
     /// Sources of `recording`, which must have the channels of the training data in the same order. `steps` bounds the
-    /// optimisation of a nonlinear model; an affine one ignores it.
+    /// optimisation of a nonlinear model that is not in neural coordinates; any other ignores it.
     pub fn transform(
         &self,
         recording: &Recording,
@@ -50,12 +55,37 @@ impl Separation {
         self.optimise(recording, steps, observer)
     }
 
-    /// Sources (T×K) of any number of rows of the same channels under an affine mixer, row by row: a row with a NaN gives
-    /// a row of NaN. `None` for a nonlinear mixer, which has no inverse.
+    /// Sources (T×K) of any number of rows of the same channels, row by row, under an affine mixer or in neural
+    /// coordinates: a row with a NaN gives a row of NaN. `None` for any other nonlinear model, which has no inverse.
     pub fn unmix(&self, observations: MatRef<'_, f64>) -> Option<Result<Mat<f64>>> {
-        affine_map(&*self.parts.mixer)?;
+        let sources = match &self.parts.bend {
+            Some(bend) => self.bent_sources(bend, observations),
+            None => {
+                affine_map(&*self.parts.mixer)?;
+                self.linear_sources(observations)
+            }
+        };
         let decoded = |s: Mat<f64>| Mat::from_fn(s.nrows(), s.ncols(), |t, k| self.decode(k, s[(t, k)]));
-        Some(self.linear_sources(observations).map(decoded))
+        Some(sources.map(decoded))
+    }
+
+    /// Whether the sources are a map of the channels, so that [`Separation::unmix`] has them for any rows.
+    pub fn is_a_map(&self) -> bool {
+        self.parts.bend.is_some() || affine_map(&*self.parts.mixer).is_some()
+    }
+
+    /// S = Zw·A + tanh(Zw·U + b)·V; NaN rows stay NaN.
+    fn bent_sources(&self, bend: &Mat<f64>, observations: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let mut s = self.linear_sources(observations)?;
+        let mut hidden = Mat::zeros(STRETCH.min(s.nrows()), bend.nrows());
+        for first in (0..s.nrows()).step_by(STRETCH) {
+            let n = STRETCH.min(s.nrows() - first);
+            let scaled = self.parts.scaling.apply(observations.subrows(first, n))?;
+            let whitened = self.parts.whitening.transform(scaled.as_ref())?;
+            let hidden = hidden.as_mut().subrows_mut(0, n);
+            bend::add(bend, whitened.as_ref(), hidden, s.as_mut().subrows_mut(first, n));
+        }
+        Ok(s)
     }
 
     /// Φ_dec with the training gauge.
@@ -109,7 +139,7 @@ impl Separation {
         let mut config = parts.config.clone();
         config.mixer.kind = MixerKind::Custom; // the trained mixer is given as it is
         config.mixer.elimination = Elimination::Gradient;
-        config.sources.coordinates = Coordinates::Direct;
+        config.sources.coordinates = Some(Coordinates::Direct);
         config.sources.init = Init::Given;
         config.assignment.at.clear();
         config.assignment.rule = crate::config::AssignmentRule::None;
@@ -168,6 +198,7 @@ mod tests {
         };
         let recording = spec.generate().unwrap().recording().unwrap();
         let mut config = crate::Config::nonlinear(3);
+        config.sources.coordinates = Some(Coordinates::Fiber);
         config.branches.patch_sizes = vec![4, 8];
         config.branches.d_model = 8;
         config.branches.n_heads = 2;

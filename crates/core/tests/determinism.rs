@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{STEPS, affine, nonlinear, paper, recording, with_gaps};
+use common::{STEPS, affine, neural, nonlinear, paper, recording, with_gaps};
 use faer::MatRef;
 use std::ops::ControlFlow;
 use strtransformer::config::{AssignmentRule, EngineKind};
@@ -117,6 +117,14 @@ fn cases() -> Vec<Case> {
             in_blocks(nonlinear()),
             with_gaps(240),
         ),
+        case("neural, in blocks", in_blocks(neural()), recording(240)),
+        case(
+            "neural, in blocks, missing samples",
+            in_blocks(neural()),
+            with_gaps(240),
+        ),
+        case("neural", neural(), recording(240)),
+        case("neural, missing samples", neural(), with_gaps(240)),
         case("affine", affine(), recording(240)),
         case("affine, moves by cost", cheapest, recording(240)),
         case("nonlinear", nonlinear(), recording(240)),
@@ -205,6 +213,7 @@ fn moves_and_the_unlocked_part_take_place() {
         (affine(), AssignmentRule::CorrelationTime),
         (affine(), AssignmentRule::MinimalCost),
         (nonlinear(), AssignmentRule::CorrelationTime),
+        (neural(), AssignmentRule::CorrelationTime),
     ] {
         let sources = |rule| {
             let mut config = config.clone();
@@ -216,10 +225,15 @@ fn moves_and_the_unlocked_part_take_place() {
             "{rule:?} moved nothing"
         );
     }
-    let mut locked = nonlinear();
-    locked.sources.unlock = Some(1.0);
-    let unlocked = run(&recording, &nonlinear()).0;
-    assert!(run(&recording, &locked).0 != unlocked, "E was never free");
+    for config in [nonlinear(), neural()] {
+        let mut locked = config.clone();
+        locked.sources.unlock = Some(1.0);
+        let unlocked = run(&recording, &config).0;
+        assert!(
+            run(&recording, &locked).0 != unlocked,
+            "nothing but A was ever free"
+        );
+    }
 }
 
 /// Ends the run after every step.
@@ -308,7 +322,7 @@ fn checkpoints_cover_the_unlocking_and_every_move() {
 /// A session of several restarts, stopped and continued in every step, has the bits of `separate`.
 #[test]
 fn a_session_may_be_stopped_anywhere() {
-    for mut config in [affine(), nonlinear()] {
+    for mut config in [affine(), nonlinear(), neural()] {
         config.restarts = 3;
         config.optimizer.steps = Some(9);
         let recording = recording(200);

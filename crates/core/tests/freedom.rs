@@ -1,7 +1,7 @@
 //! `sources.freedom = predictable`: E of a source moves at the pace at which its networks predict the source.
 
 use std::ops::ControlFlow;
-use strtransformer::config::{Config, Freedom};
+use strtransformer::config::{Config, Coordinates, Freedom};
 use strtransformer::model::sources::SourceParameters;
 use strtransformer::train::StepReport;
 use strtransformer::{Recording, Trainer};
@@ -32,6 +32,7 @@ fn moved(freedom: Freedom, block: usize) -> (f64, f64) {
     let recording = recording();
     let mut config = Config::nonlinear(2);
     config.threads = 1;
+    config.sources.coordinates = Some(Coordinates::Fiber);
     config.sources.freedom = freedom;
     config.branches.patch_sizes = vec![4, 8];
     config.branches.d_model = 8;

@@ -1,7 +1,7 @@
 //! The gradient of the whole objective against central finite differences, in f64, for every parameter group.
 //!
 //! One `check` per boundary: it builds a run, takes the analytic gradient at a random point, and differentiates J
-//! numerically in A, E or S, θ, η and every tensor of every branch network.
+//! numerically in A, E, S or the bend, θ, η and every tensor of every branch network.
 
 mod common;
 
@@ -46,6 +46,7 @@ fn tiny() -> Config {
     config.branches.ffn_ratio = 1;
     config.branches.max_shift = 3;
     config.sources.unlock = Some(0.0);
+    config.sources.hidden = 3;
     config.sources.freedom = Freedom::Full; // concerns the update, not the gradient
     config.mixer.hidden = vec![3];
     config.weights.kappa = Some(0.1);
@@ -82,7 +83,8 @@ fn numerical(trainer: &mut Trainer, n: usize, mut shift: impl FnMut(&mut Trainer
 fn matrix_of<'a>(trainer: &'a mut Trainer, group: &str) -> Option<&'a mut Mat<f64>> {
     match (&mut trainer.model_mut().sources, group) {
         (SourceParameters::Direct { s }, "S") => Some(s),
-        (SourceParameters::Fiber { a, .. }, "A") => Some(a),
+        (SourceParameters::Fiber { a, .. } | SourceParameters::Neural { a, .. }, "A") => Some(a),
+        (SourceParameters::Neural { bend, .. }, "bend") => Some(bend),
         (SourceParameters::Fiber { e, .. }, "E") => e.as_mut(),
         _ => None,
     }
@@ -109,19 +111,19 @@ fn compare(what: &str, group: &str, analytic: &[f64], numeric: &[f64]) {
 fn check(what: &str, config: &Config, recording: &Recording) {
     let mut trainer = Trainer::new(recording, config).unwrap();
     scatter(&mut trainer);
-    for group in ["S", "A", "E"] {
+    for group in ["S", "A", "E", "bend"] {
         let Some(shape) = matrix_of(&mut trainer, group).map(|m| m.shape()) else {
             continue;
         };
         trainer.evaluate_at(0);
-        if group != "A" && trainer.objective().observations().is_none() {
+        if ["S", "E"].contains(&group) && trainer.objective().observations().is_none() {
             continue; // estimated on a block: right on average, see long.rs
         }
         let gradient = &trainer.objective().gradient;
-        let analytic = flat(if group == "A" {
-            &gradient.fiber
-        } else {
-            &gradient.sources
+        let analytic = flat(match group {
+            "A" => &gradient.fiber,
+            "bend" => &gradient.bend,
+            _ => &gradient.sources,
         });
         let numeric = numerical(&mut trainer, shape.0 * shape.1, |trainer, i, offset| {
             matrix_of(trainer, group).unwrap()[(i % shape.0, i / shape.0)] += offset;
@@ -177,40 +179,40 @@ fn every_combination_of_switches() {
     const PARTS: u32 = 4; // side by side
     std::thread::scope(|scope| {
         for part in 0..PARTS {
-            scope.spawn(move || (part..256).step_by(PARTS as usize).for_each(check_switches));
+            scope.spawn(move || (part..384).step_by(PARTS as usize).for_each(check_switches));
         }
     });
 }
 
-/// One bit a switch.
-fn check_switches(bits: u32) {
+const COORDINATES: [Coordinates; 3] = [Coordinates::Direct, Coordinates::Fiber, Coordinates::Neural];
+
+/// The coordinates and one bit a switch.
+fn check_switches(index: u32) {
+    let (coordinates, bits) = (COORDINATES[index as usize % 3], index / 3);
     let on = |i: u32| bits >> i & 1 == 1;
     let mut config = tiny();
-    config.sources.coordinates = if on(0) {
-        Coordinates::Direct
-    } else {
-        Coordinates::Fiber
-    };
-    config.sources.standardize = on(1);
-    config.mixer.decoder_standardization = on(2);
-    config.mixer.elimination = if on(3) {
+    config.sources.coordinates = Some(coordinates);
+    config.sources.standardize = on(0);
+    config.mixer.decoder_standardization = on(1);
+    config.mixer.elimination = if on(2) {
         Elimination::Gradient
     } else {
         Elimination::LeastSquares
     };
-    config.mixer.kind = if on(4) { MixerKind::Mlp } else { MixerKind::Affine };
-    config.weights.energy = if on(5) { EnergyForm::Raw } else { EnergyForm::Log };
-    config.weights.separation_form = if on(6) {
+    config.mixer.kind = if on(3) { MixerKind::Mlp } else { MixerKind::Affine };
+    config.weights.energy = if on(4) { EnergyForm::Raw } else { EnergyForm::Log };
+    config.weights.separation_form = if on(5) {
         SeparationForm::Decorrelation
     } else {
         SeparationForm::LogDet
     };
-    config.weights.smoothness_order = if on(7) {
+    config.weights.smoothness_order = if on(6) {
         Smoothness::First
     } else {
         Smoothness::Second
     };
-    check(&format!("switches {bits:08b}"), &config, &recording(14, 3, &[]));
+    let what = format!("{coordinates:?}, switches {bits:07b}");
+    check(&what, &config, &recording(14, 3, &[]));
 }
 
 type Change = fn(&mut Config);
@@ -256,11 +258,11 @@ fn just_long_enough() {
 
 #[test]
 fn missing_samples() {
-    for coordinates in [Coordinates::Fiber, Coordinates::Direct] {
+    for coordinates in COORDINATES {
         for elimination in [Elimination::LeastSquares, Elimination::Gradient] {
             for (causal, kind) in [(false, MixerKind::Affine), (true, MixerKind::Mlp)] {
                 let mut config = tiny();
-                config.sources.coordinates = coordinates;
+                config.sources.coordinates = Some(coordinates);
                 config.mixer.elimination = elimination;
                 config.mixer.kind = kind;
                 config.branches.causal = causal;
@@ -272,9 +274,12 @@ fn missing_samples() {
 
 #[test]
 fn recordings_in_blocks() {
-    for bits in 0..64u32 {
+    for bits in 0..128u32 {
         let on = |i: u32| bits >> i & 1 == 1;
         let mut config = tiny();
+        if on(6) {
+            config.sources.coordinates = Some(Coordinates::Neural);
+        }
         (config.branches.crop, config.optimizer.block) = (9, 8);
         config.sources.unlock = Some(if on(0) { 0.0 } else { 1.0 });
         config.sources.standardize = on(1);
@@ -285,7 +290,7 @@ fn recordings_in_blocks() {
         }
         let missing: &[usize] = if on(5) { &[3, 12, 13] } else { &[] };
         check(
-            &format!("blocks, switches {bits:06b}"),
+            &format!("blocks, switches {bits:07b}"),
             &config,
             &recording(25, 3, missing),
         );

@@ -101,7 +101,7 @@ fn moments_give_the_objective_of_the_whole_recording() {
 #[test]
 fn blocks_give_the_gradient_of_free_sources_on_average() {
     let mut direct = nonlinear();
-    direct.sources.coordinates = Coordinates::Direct;
+    direct.sources.coordinates = Some(Coordinates::Direct);
     let mut free_affine = nonlinear();
     free_affine.mixer.kind = MixerKind::Affine;
     let mut raw = free_affine.clone();
@@ -146,6 +146,7 @@ fn free(trainer: &Trainer) -> Mat<f64> {
     match &trainer.model().sources {
         SourceParameters::Direct { s } => s.clone(),
         SourceParameters::Fiber { e, .. } => e.clone().expect("E is free"),
+        SourceParameters::Neural { bend, .. } => bend.clone(),
     }
 }
 

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{affine, nonlinear, paper, recording, with_gaps};
+use common::{affine, neural, nonlinear, paper, recording, with_gaps};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -58,6 +58,8 @@ fn a_step_allocates_nothing() {
     (long.branches.crop, long.optimizer.block) = (256, 0);
     let mut in_blocks = nonlinear();
     (in_blocks.branches.crop, in_blocks.optimizer.block) = (256, 1000);
+    let mut bent_blocks = neural();
+    (bent_blocks.branches.crop, bent_blocks.optimizer.block) = (256, 1000);
     let mut moments = affine();
     (moments.branches.crop, moments.optimizer.block) = (256, 1000);
     // Matrix products large enough to be packed.
@@ -76,6 +78,9 @@ fn a_step_allocates_nothing() {
         ("nonlinear", nonlinear(), recording(300)),
         ("nonlinear, long", long, recording(5000)),
         ("nonlinear, in blocks", in_blocks, recording(5000)),
+        ("neural", neural(), recording(300)),
+        ("neural, in blocks", bent_blocks.clone(), recording(5000)),
+        ("neural, in blocks, missing samples", bent_blocks, with_gaps(5000)),
         ("affine, through moments", moments, recording(5000)),
         ("nonlinear, wide", wide, many_channels),
         ("paper", paper(), recording(300)),

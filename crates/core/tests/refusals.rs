@@ -8,7 +8,9 @@ mod common;
 use common::{affine, recording};
 use faer::{Mat, MatMut, MatRef};
 use std::collections::BTreeSet;
-use strtransformer::config::{AssignmentRule, Elimination, EngineKind, Init, MixerKind, Schedule};
+use strtransformer::config::{
+    AssignmentRule, Elimination, EnergyForm, EngineKind, Init, MixerKind, Schedule,
+};
 use strtransformer::mixer::{Mixer, MlpMixer};
 use strtransformer::train::Start;
 use strtransformer::{Config, Error, Recording, Trainer, separate};
@@ -57,6 +59,9 @@ const TABLE: &[Row] = &[
     ("weights.entropy", "NaN", "finite", |c| c.weights.entropy = f64::NAN),
     ("weights.gap", "-1.0", "≥ 0", |c| c.weights.gap = -1.0),
     ("weights.kappa", "0.0", "above 0", |c| c.weights.kappa = Some(0.0)),
+    ("weights.energy_block", "64", "weights.energy to log", |c| {
+        (c.weights.energy, c.weights.energy_block) = (EnergyForm::Raw, Some(64));
+    }),
     ("optimizer.steps", "0", "at least 1", |c| c.optimizer.steps = Some(0)),
     ("optimizer.rates.fiber", "-0.1", "≥ 0", |c| c.optimizer.rates.fiber = -0.1),
     ("optimizer.rates.sources", "inf", "finite", |c| c.optimizer.rates.sources = Some(f64::INFINITY)),
@@ -83,6 +88,8 @@ const TABLE: &[Row] = &[
         (c.mixer.kind, c.mixer.hidden) = (MixerKind::Mlp, vec![4, 0]);
     }),
     ("mixer.ridge", "0.0", "above 0", |c| c.mixer.ridge = Some(0.0)),
+    ("sources.hidden", "0", "from 1 to 4096", |c| c.sources.hidden = 0),
+    ("sources.hidden", "4097", "from 1 to 4096", |c| c.sources.hidden = 4097),
     ("sources.epsilon", "0.0", "above 0", |c| c.sources.epsilon = 0.0),
     ("sources.init", "Nss", "needs 400 complete samples for 100 sources and 240 are there", |c| {
         (c.n_sources, c.sources.init) = (100, Init::Nss);

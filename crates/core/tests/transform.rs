@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{affine, nonlinear, problem, recording, with_gaps};
+use common::{affine, neural, nonlinear, problem, recording, with_gaps};
 use faer::{Mat, MatRef};
 use std::ops::ControlFlow;
 use strtransformer::config::{Coordinates, Elimination, Init, Rates, Schedule};
@@ -65,13 +65,36 @@ fn an_affine_model_gives_its_own_sources_back() {
     gives_its_sources_back("fiber, channels as they are", &recording(240), &uncentered);
 }
 
+#[test]
+fn a_model_in_neural_coordinates_gives_its_own_sources_back() {
+    gives_its_sources_back("neural", &recording(240), &neural());
+    gives_its_sources_back("neural, missing samples", &with_gaps(240), &neural());
+    let mut raw = neural();
+    (raw.mixer.decoder_standardization, raw.sources.standardize) = (false, false);
+    gives_its_sources_back("neural, sources as they are", &recording(240), &raw);
+    // Trained on one block after the other, the gauge at the end is that of all samples.
+    let mut in_blocks = neural();
+    (in_blocks.branches.crop, in_blocks.optimizer.block) = (64, 60);
+    gives_its_sources_back("neural, in blocks", &recording(240), &in_blocks);
+    gives_its_sources_back("neural, in blocks, missing samples", &with_gaps(240), &in_blocks);
+    let separation = separate(&recording(240), &in_blocks).unwrap();
+    for k in 0..3 {
+        let source = separation.sources().col(k);
+        let (mean, square) = (source.sum() / 240.0, source.squared_norm_l2() / 240.0);
+        assert!(
+            mean.abs() < 1e-9 && (square - 1.0).abs() < 1e-4,
+            "{mean} {square}"
+        );
+    }
+}
+
 /// In direct coordinates sources need not be a function of the channels. They are while they stay at the principal
 /// components, and there the pseudo-inverse of the (barely regularised) mixer finds them.
 #[test]
 fn an_affine_model_in_direct_coordinates_gives_its_own_sources_back() {
     for decoder_standardization in [true, false] {
         let mut config = affine();
-        config.sources.coordinates = Coordinates::Direct;
+        config.sources.coordinates = Some(Coordinates::Direct);
         config.sources.init = Init::Pca;
         config.mixer.elimination = Elimination::LeastSquares;
         config.mixer.ridge = Some(1e-14);
@@ -84,7 +107,7 @@ fn an_affine_model_in_direct_coordinates_gives_its_own_sources_back() {
 
 #[test]
 fn missing_samples_stay_missing() {
-    for config in [affine(), nonlinear()] {
+    for config in [affine(), nonlinear(), neural()] {
         let separation = separate(&recording(240), &config).unwrap();
         let gappy = with_gaps(240);
         let transformed = separation.transform(&gappy, 3, &mut ()).unwrap();
@@ -101,7 +124,7 @@ fn missing_samples_stay_missing() {
 
 #[test]
 fn another_number_of_channels_is_refused() {
-    for config in [affine(), nonlinear()] {
+    for config in [affine(), nonlinear(), neural()] {
         let separation = separate(&recording(240), &config).unwrap();
         let other = Recording::from_mat(Mat::from_fn(50, 3, |t, c| (t * (c + 1)) as f64)).unwrap();
         let Err(error) = separation.transform(&other, ANY, &mut ()) else {

@@ -36,7 +36,6 @@ mod convergence;
 mod cumulants;
 mod decomposition;
 pub mod diagonalize;
-mod elementary;
 mod fastica;
 mod jade;
 mod nonlinearity;

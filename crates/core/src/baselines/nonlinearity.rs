@@ -9,7 +9,7 @@
 //! Hyvärinen, *Fast and robust fixed-point algorithms for independent component analysis*, IEEE Trans. Neural Networks
 //! 10(3), 1999.
 
-use super::elementary::{exp_negative, tanh_and_decay};
+use crate::elementary::{exp_negative, tanh_and_decay};
 
 /// Which contrast measures non-Gaussianity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,13 +7,19 @@ use super::{
 use crate::baselines::Method;
 use crate::{Error, Recording, Result};
 use strt_kernels::cpu::MAX_D_HEAD;
-use strt_kernels::{BranchSet, NetworkShape, ScaleShape};
+use strt_kernels::{BranchSet, NetworkShape, Pooling, ScaleShape};
 
 /// Observed values T·m to which the automatic ν_y refers (the problems on which it was settled: 1000 × 6).
 const REFERENCE_VALUES: f64 = 6000.0;
 
 /// More threads than this only wait for each other.
 const MOST_THREADS: usize = 1024;
+
+/// More units than this bend nothing better, and their memory is not there.
+const MOST_HIDDEN: usize = 4096;
+
+/// The automatic length of a block of the energy, where there are blocks.
+const ENERGY_BLOCK: usize = 64;
 
 /// The automatic number of steps.
 const STEPS: usize = 2000;
@@ -25,7 +31,7 @@ pub struct Plan {
     branches: BranchSet,
     /// N_max.
     pub(crate) steps: usize,
-    /// Step index from which E is free; `None` when it never is, or when S itself is the parameter.
+    /// Step index from which E, or the bend, is free; `None` when it never is, or when S itself is the parameter.
     pub(crate) unlock_step: Option<usize>,
     /// Whether E_k moves at the pace at which the networks of source k predict it.
     pub(crate) by_predictability: bool,
@@ -41,8 +47,12 @@ pub struct Plan {
     pub(crate) ridge: f64,
     /// Rate of S or E.
     pub(crate) sources_rate: f64,
+    /// How the sources are held.
+    pub(crate) coordinates: Coordinates,
     /// Whether the recording is trained through moments and blocks.
     pub(crate) is_long: bool,
+    /// Samples of a block.
+    pub(crate) block_len: usize,
 }
 
 impl Plan {
@@ -59,6 +69,11 @@ impl Plan {
     /// Number of training steps N_max.
     pub fn steps(&self) -> usize {
         self.steps
+    }
+
+    /// Whether the sources are a map of the whitened components.
+    pub(crate) fn is_neural(&self) -> bool {
+        self.coordinates == Coordinates::Neural
     }
 
     /// β, where the mixer's output layer is eliminated.
@@ -169,11 +184,20 @@ impl Config {
         let mut config = self.clone();
         let affine = self.mixer.kind == MixerKind::Affine;
         let k = self.n_sources as f64;
-        let direct = self.sources.coordinates == Coordinates::Direct;
-        let (variance, kappa, ridge) = match (affine, direct) {
-            (true, _) => (100.0, 0.03, 1e-6),
-            (false, true) => (1.0, 0.3, 2e-3),
-            (false, false) => (2.0, 0.3, 2e-3),
+        let coordinates = *config.sources.coordinates.get_or_insert(match affine {
+            true => Coordinates::Fiber,
+            false => Coordinates::Neural,
+        });
+        let (direct, neural) = (
+            coordinates == Coordinates::Direct,
+            coordinates == Coordinates::Neural,
+        );
+        let (variance, kappa, ridge) = match (affine, coordinates) {
+            (true, Coordinates::Direct | Coordinates::Fiber) => (100.0, 0.03, 1e-6),
+            (true, Coordinates::Neural) => (100.0, 0.01, 1e-6),
+            (false, Coordinates::Direct) => (1.0, 0.3, 2e-3),
+            (false, Coordinates::Fiber) => (2.0, 0.3, 2e-3),
+            (false, Coordinates::Neural) => (4.0, 0.01, 2e-3),
         };
         let observed = ((n_samples - recording.n_missing()) * n_channels) as f64;
         let observation_variance = *config
@@ -185,6 +209,7 @@ impl Config {
             .weights
             .separation
             .get_or_insert(match self.weights.separation_form {
+                SeparationForm::LogDet if neural => structure / k,
                 SeparationForm::LogDet => 1.5 * structure / k,
                 SeparationForm::Decorrelation => 30.0 / k,
             });
@@ -192,20 +217,29 @@ impl Config {
             EnergyForm::Raw => None,
             EnergyForm::Log => Some(*config.weights.kappa.get_or_insert(kappa)),
         };
+        let block = match kappa {
+            None => 0,
+            Some(_) => *config
+                .weights
+                .energy_block
+                .get_or_insert(if neural { ENERGY_BLOCK } else { 0 }),
+        };
         let ridge = *config.mixer.ridge.get_or_insert(ridge);
         let steps = *config.optimizer.steps.get_or_insert(STEPS);
-        let sources_rate = *config
-            .optimizer
-            .rates
-            .sources
-            .get_or_insert(if direct { 0.02 } else { 0.001 });
-        let unlock = *config.sources.unlock.get_or_insert(match (direct, affine) {
-            (true, _) => 0.0,
-            (false, true) => 1.0,
-            (false, false) => 1.0 / 3.0,
+        let sources_rate = *config.optimizer.rates.sources.get_or_insert(match coordinates {
+            Coordinates::Direct => 0.02,
+            Coordinates::Fiber => 0.001,
+            Coordinates::Neural => 0.004,
+        });
+        let unlock = *config.sources.unlock.get_or_insert(match coordinates {
+            Coordinates::Direct => 0.0,
+            Coordinates::Fiber if affine => 1.0,
+            Coordinates::Fiber => 1.0 / 3.0,
+            Coordinates::Neural => 0.15,
         });
         let unlock_step = (!direct && unlock < 1.0).then_some((unlock * steps as f64) as usize);
-        let by_predictability = self.sources.freedom == Freedom::Predictable && unlock_step.is_some();
+        let by_predictability =
+            self.sources.freedom == Freedom::Predictable && unlock_step.is_some() && !neural;
         ensure(
             self.sources.standardize || !by_predictability,
             "sources.freedom",
@@ -220,6 +254,9 @@ impl Config {
             network: self.branches.network(),
             n_draws: self.branches.n_masks,
             max_shift: self.branches.max_shift,
+            pooling: kappa
+                .filter(|_| block > 0)
+                .map(|offset| Pooling { block, offset }),
         };
         Ok(Plan {
             config,
@@ -233,7 +270,12 @@ impl Config {
             kappa,
             ridge,
             sources_rate,
+            coordinates,
             is_long,
+            block_len: match neural {
+                true => self.optimizer.block.max(self.branches.crop),
+                false => self.optimizer.block,
+            },
         })
     }
 
@@ -372,7 +414,14 @@ impl Config {
         finite_from("weights.smoothness", w.smoothness, 0.0)?;
         finite_from("weights.entropy", w.entropy, 0.0)?;
         finite_from("weights.gap", w.gap, 0.0)?;
-        w.kappa.map_or(Ok(()), |v| positive("weights.kappa", v))
+        w.kappa.map_or(Ok(()), |v| positive("weights.kappa", v))?;
+        let block = w.energy_block.unwrap_or(0);
+        ensure(
+            w.energy == EnergyForm::Log || block == 0,
+            "weights.energy_block",
+            block,
+            "only the energy log is taken over blocks: set it to 0, or weights.energy to log",
+        )
     }
 
     fn check_optimizer(&self) -> Result<()> {
@@ -435,6 +484,12 @@ impl Config {
         )?;
         m.ridge.map_or(Ok(()), |v| positive("mixer.ridge", v))?;
         positive("sources.epsilon", self.sources.epsilon)?;
+        ensure(
+            (1..=MOST_HIDDEN).contains(&self.sources.hidden),
+            "sources.hidden",
+            self.sources.hidden,
+            format!("expected from 1 to {MOST_HIDDEN} units"),
+        )?;
         self.sources
             .unlock
             .map_or(Ok(()), |v| within("sources.unlock", v, 0.0, 1.0))

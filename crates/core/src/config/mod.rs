@@ -79,8 +79,8 @@ impl Config {
         }
     }
 
-    /// The default preset with a nonlinear mixer: an MLP whose last layer is eliminated, sources freed in a second
-    /// stage.
+    /// The default preset with a nonlinear mixer: an MLP whose last layer is eliminated, and sources that are a map of the
+    /// channels, bent in a second stage.
     pub fn nonlinear(n_sources: usize) -> Config {
         let mut config = Config::new(n_sources);
         config.mixer.kind = MixerKind::Mlp;
@@ -98,7 +98,7 @@ impl Config {
         let mut config = Config::new(n_sources);
         config.mixer.decoder_standardization = false;
         config.mixer.elimination = Elimination::Gradient;
-        config.sources.coordinates = Coordinates::Direct;
+        config.sources.coordinates = Some(Coordinates::Direct);
         config.sources.standardize = false;
         config.sources.init = Init::Pca;
         config.sources.freedom = Freedom::Full;

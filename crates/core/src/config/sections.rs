@@ -110,6 +110,9 @@ pub enum Coordinates {
     Direct,
     /// S = Zw·A + E with Zw the whitened principal components: one collective direction per pair of sources.
     Fiber,
+    /// S = Zw·A + tanh(Zw·U + b)·V: a smooth map of the whitened components. Its volume takes the place of det C in the
+    /// separation term `log_det`, which makes J a likelihood under nonlinear mixing too.
+    Neural,
 }
 
 /// Where the sources start.
@@ -167,19 +170,22 @@ pub enum Freedom {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sources {
-    /// Default `fiber`.
-    pub coordinates: Coordinates,
+    /// `direct`, `fiber` or `neural`. Automatic: `fiber` for the affine mixer, `neural` otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coordinates: Option<Coordinates>,
+    /// Units h of the map in `neural` coordinates. Default 32.
+    pub hidden: usize,
     /// Feed branches and smoothness with sources of mean 0 and variance 1, which fixes the gauge. Default true.
     pub standardize: bool,
     /// `random`, `pca`, `given`, or what a classical method finds: `fastica`, `picard`, `jade`, `amuse`, `sobi`, `nss`.
     /// Such a start is A of S = Zw·A with one column a source, ordered by correlation time; the seed is that of the
-    /// restart. It need not have converged. Default `random`.
+    /// restart. It need not have converged. Of a given start, `neural` coordinates take the linear part. Default `random`.
     pub init: Init,
-    /// Fraction of the steps after which the free part E is unlocked (0: from the first step; 1: never). Only for
-    /// `fiber`. Automatic: 1 for the affine mixer, 1/3 otherwise.
+    /// Fraction of the steps after which E, or the bend of `neural` coordinates, is unlocked (0: from the first step; 1:
+    /// never). Automatic: 0.15 in `neural` coordinates, else 1 for the affine mixer and 1/3 otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unlock: Option<f64>,
-    /// How fast E_k moves: `full`, at its rate, or `predictable`, at its rate times 1 − Σ_r w_kr ℓ_kr, the share of the
+    /// How fast E_k moves, in `fiber` coordinates: `full`, at its rate, or `predictable`, at its rate times 1 − Σ_r w_kr ℓ_kr, the share of the
     /// source's variance that its networks predict: what cannot be predicted would only be bent until it can. Needs
     /// `standardize`, without which ℓ is no share. Default `predictable`; preset `paper` has no E.
     pub freedom: Freedom,
@@ -190,13 +196,21 @@ pub struct Sources {
 impl Default for Sources {
     fn default() -> Self {
         Sources {
-            coordinates: Coordinates::Fiber,
+            coordinates: None,
+            hidden: 32,
             standardize: true,
             init: Init::Random,
             unlock: None,
             freedom: Freedom::Predictable,
             epsilon: 1e-6,
         }
+    }
+}
+
+impl Sources {
+    /// Shape of [Uᵀ | b | V], the bend of K sources in `neural` coordinates: h×(2K + 1).
+    pub fn bend_shape(&self, n_sources: usize) -> (usize, usize) {
+        (self.hidden, n_sources.saturating_mul(2).saturating_add(1))
     }
 }
 
@@ -322,14 +336,14 @@ pub enum Smoothness {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weights {
-    /// ν_y: the reconstruction term is ‖Y − Ŷ‖²/(2ν_y). Automatic: 100 (affine), 1 (`direct` coordinates) or 2 (otherwise)
-    /// per 6000 observed values, so that the balance does not change with the length of the recording. Infinity removes the term.
+    /// ν_y: the reconstruction term is ‖Y − Ŷ‖²/(2ν_y). Automatic: 100 (affine), else 1 in `direct`, 2 in `fiber` and 4 in
+    /// `neural` coordinates, per 6000 observed values, so that the balance does not change with the length of the recording. Infinity removes the term.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observation_variance: Option<f64>,
     /// λ_str. Automatic: 10·K/3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structure: Option<f64>,
-    /// λ_sep. Automatic: 1.5·λ_str/K for `log_det`, 30/K for `decorrelation`.
+    /// λ_sep. Automatic: 1.5·λ_str/K for `log_det`, in `neural` coordinates λ_str/K; 30/K for `decorrelation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub separation: Option<f64>,
     /// λ_smooth. Default 0.1.
@@ -340,9 +354,14 @@ pub struct Weights {
     pub gap: f64,
     /// Form of the energy. Default `log`.
     pub energy: EnergyForm,
-    /// κ in ln(ℓ + κ). Automatic: 0.03 for the affine mixer, 0.3 otherwise.
+    /// κ in ln(ℓ + κ). Automatic: 0.01 in `neural` coordinates, else 0.03 for the affine mixer and 0.3 otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kappa: Option<f64>,
+    /// Samples over which the errors of hidden patches are averaged before the logarithm is taken: ln(ℓ + κ) is then the
+    /// mean of it over blocks of this length, which sees a variance that changes with time. 0: over all that a branch
+    /// reads in a step. Automatic: 64 in `neural` coordinates, 0 otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy_block: Option<usize>,
     /// Form of the separation term. Default `log_det`.
     pub separation_form: SeparationForm,
     /// Order of the smoothness term. Default `second`.
@@ -360,6 +379,7 @@ impl Default for Weights {
             gap: 300.0,
             energy: EnergyForm::Log,
             kappa: None,
+            energy_block: None,
             separation_form: SeparationForm::LogDet,
             smoothness_order: Smoothness::Second,
         }
@@ -387,7 +407,8 @@ pub enum Schedule {
 pub struct Rates {
     /// The fiber coordinates A. Default 0.06.
     pub fiber: f64,
-    /// The free sources: S in `direct` coordinates, E once unlocked. Automatic: 0.02 for S, 0.001 for E.
+    /// What is free besides A: S in `direct` coordinates, E or the bend of `neural` ones once unlocked. Automatic: 0.02
+    /// for S, 0.001 for E, 0.004 for the bend.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sources: Option<f64>,
     /// The branch networks Ψ. Default 0.003.
@@ -460,8 +481,9 @@ pub struct Optimizer {
     /// Recordings longer than this many samples (and than `branches.crop`) are trained through their second moments,
     /// with samples read in crops and in random blocks of this length, so that a step costs the same however long they
     /// are. Free sources are then reached in about (crops + 2 blocks)/T of the steps only: for E to move as far in a
-    /// recording ten times as long takes ten times the steps. Default 4096; 0 evaluates every recording whole, as does
-    /// `branches.crop = 0`.
+    /// recording ten times as long takes ten times the steps. In `neural` coordinates a step sees one block of this length,
+    /// or of `branches.crop` where that is longer, and nothing else. Default 4096; 0 evaluates every recording whole, as
+    /// does `branches.crop = 0`.
     pub block: usize,
     /// Stopping and convergence.
     pub early_stopping: EarlyStopping,

@@ -5,7 +5,8 @@
 //! windows out of the sources. The sign of a source is part of the gauge, so a branch that sees it with either sign
 //! learns nothing it may not know, and cannot learn one trajectory by heart as easily. Patches that touch a missing
 //! sample are left out of the job's tokens: they are neither context nor target. A recording that is trained in blocks
-//! also has two of them drawn, by their first samples.
+//! also has two of them drawn, by their first samples; where a step sees nothing but a block, its windows lie in the
+//! first of them.
 
 use crate::config::Plan;
 use crate::model::sources::Rows;
@@ -28,6 +29,8 @@ pub struct Grid {
     n_draws: usize,
     /// First sample of every block; empty when the recording is evaluated whole.
     blocks: Vec<usize>,
+    /// Length of a block, where every window must lie in the first of those that are drawn.
+    windows_within: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,14 +48,25 @@ fn n_masked(mask_ratio: f64, n_tokens: usize) -> usize {
 /// First samples of the blocks of `len` samples that a recording is cut into; the last one ends with the recording.
 /// Blocks of which less than half is there are left out, unless all are like that: then the fullest one is taken.
 fn blocks(rows: &Rows, len: usize) -> Vec<usize> {
-    let n = rows.n_samples();
-    let starts = || (0..n).step_by(len).map(|first| first.min(n - len));
-    let there = |first: usize| rows.stretch(first, len).n_valid();
-    let full: Vec<usize> = starts().filter(|&first| 2 * there(first) >= len).collect();
+    let starts: Vec<usize> = block_starts(rows.n_samples(), len, len).collect();
+    let full = at_least_half_there(rows, len, &starts);
     if full.is_empty() {
-        return starts().max_by_key(|&first| there(first)).into_iter().collect();
+        let there = |first: &usize| rows.stretch(*first, len).n_valid();
+        return starts.into_iter().max_by_key(there).into_iter().collect();
     }
     full
+}
+
+/// First samples of blocks that begin `step` apart; the last one ends with the recording.
+fn block_starts(n_samples: usize, len: usize, step: usize) -> impl Iterator<Item = usize> {
+    (0..n_samples)
+        .step_by(step.max(1))
+        .map(move |first| first.min(n_samples - len))
+}
+
+fn at_least_half_there(rows: &Rows, len: usize, starts: &[usize]) -> Vec<usize> {
+    let there = |&first: &usize| 2 * rows.stretch(first, len).n_valid() >= len;
+    starts.iter().copied().filter(there).collect()
 }
 
 impl Grid {
@@ -92,13 +106,17 @@ impl Grid {
             random_sign: settings.random_sign,
             n_draws: settings.n_masks,
             blocks: if plan.is_long {
-                blocks(rows, plan.config().optimizer.block)
+                blocks(rows, plan.block_len)
             } else {
                 Vec::new()
             },
+            windows_within: None,
         };
+        if plan.is_long && plan.is_neural() {
+            return grid.within_blocks(rows, plan.block_len);
+        }
         for scale in &grid.scales {
-            if !(0..scale.n_starts).any(|s| grid.n_tokens(scale, s * scale.start_step) >= 2) {
+            if !grid.has_window(scale, 0) {
                 return Err(Error::Recording(format!(
                     "missing samples leave no stretch with two whole patches of {}; fill short gaps before the \
                      separation or remove {} from branches.patch_sizes",
@@ -122,21 +140,61 @@ impl Grid {
             .count()
     }
 
-    /// A uniformly drawn start whose window has at least two patches to work with.
-    fn draw_start(&self, scale: &ScaleGrid, rng: &mut impl Rng) -> usize {
-        let mut index = rng.random_range(0..scale.n_starts);
+    /// The same where every window must lie in a block of `len` samples. A block that offers a window at every scale is
+    /// usable; of those, the ones of which at least half is there are preferred.
+    fn within_blocks(mut self, rows: &Rows, len: usize) -> Result<Grid> {
+        self.windows_within = Some(len);
+        let mut usable: Vec<usize> = block_starts(rows.n_samples(), len, len / 2).collect();
+        for scale in &self.scales {
+            usable.retain(|&first| self.has_window(scale, first));
+            if usable.is_empty() {
+                return Err(Error::Recording(format!(
+                    "missing samples leave no block of {len} samples (optimizer.block, branches.crop) with two whole patches of \
+                     {}; fill short gaps before the separation, choose longer blocks or remove {} from branches.patch_sizes",
+                    scale.shape.patch, scale.shape.patch
+                )));
+            }
+        }
+        let full = at_least_half_there(rows, len, &usable);
+        self.blocks = if full.is_empty() { usable } else { full };
+        Ok(self)
+    }
+
+    /// Windows of a scale that begin in the block at `first`, or in all of the recording.
+    fn n_starts(&self, scale: &ScaleGrid) -> usize {
+        match self.windows_within {
+            Some(len) => (len - scale.shape.span()) / scale.start_step + 1,
+            None => scale.n_starts,
+        }
+    }
+
+    /// Whether the block at `first`, or all of the recording, has a window with at least two patches to work with.
+    fn has_window(&self, scale: &ScaleGrid, first: usize) -> bool {
+        (0..self.n_starts(scale)).any(|s| self.n_tokens(scale, first + s * scale.start_step) >= 2)
+    }
+
+    /// A uniformly drawn start, in the block at `first` or in all of the recording, whose window has at least two patches
+    /// to work with.
+    fn draw_start(&self, scale: &ScaleGrid, first: usize, rng: &mut impl Rng) -> usize {
+        let n_starts = self.n_starts(scale);
+        let mut index = rng.random_range(0..n_starts);
         if self.missing_before.is_some() {
             let mut tries = 0;
-            while self.n_tokens(scale, index * scale.start_step) < 2 {
+            while self.n_tokens(scale, first + index * scale.start_step) < 2 {
                 tries += 1;
                 index = if tries < TRIES {
-                    rng.random_range(0..scale.n_starts)
+                    rng.random_range(0..n_starts)
                 } else {
-                    (index + 1) % scale.n_starts
+                    (index + 1) % n_starts
                 };
             }
         }
-        index * scale.start_step
+        first + index * scale.start_step
+    }
+
+    /// First samples of two blocks.
+    fn draw_blocks(&self, rng: &mut impl Rng) -> [usize; 2] {
+        [(); 2].map(|()| self.blocks[rng.random_range(0..self.blocks.len())])
     }
 }
 
@@ -148,6 +206,7 @@ pub struct Draws {
     jobs: Vec<Job>,
     jobs_per_source: usize,
     blocks: [usize; 2],
+    phase: f64,
     order: Vec<u32>,
 }
 
@@ -173,6 +232,7 @@ impl Draws {
             jobs,
             jobs_per_source: branches.n_jobs() / branches.n_sources,
             blocks: [0; 2],
+            phase: 0.0,
             order: Vec::with_capacity(most),
         }
     }
@@ -180,9 +240,14 @@ impl Draws {
     /// Draws every job anew.
     pub fn sample(&mut self, grid: &Grid, rng: &mut impl Rng) {
         let n_scales = grid.scales.len();
+        let mut first = 0;
+        if grid.windows_within.is_some() {
+            self.blocks = grid.draw_blocks(rng);
+            first = self.blocks[0];
+        }
         for (j, job) in self.jobs.iter_mut().enumerate() {
             let scale = &grid.scales[j / grid.n_draws % n_scales];
-            let start = grid.draw_start(scale, rng);
+            let start = grid.draw_start(scale, first, rng);
             self.starts[j] = start;
             self.signs[j] = if grid.random_sign && rng.random() {
                 -1.0
@@ -213,9 +278,15 @@ impl Draws {
             job.masked.extend_from_slice(&self.order[..n_masked]);
             job.masked.sort_unstable();
         }
-        if !grid.blocks.is_empty() {
-            self.blocks = [(); 2].map(|()| grid.blocks[rng.random_range(0..grid.blocks.len())]);
+        if !grid.blocks.is_empty() && grid.windows_within.is_none() {
+            self.blocks = grid.draw_blocks(rng);
         }
+        self.phase = rng.random();
+    }
+
+    /// Which of the samples are looked at where not all are, in [0, 1).
+    pub(crate) fn phase(&self) -> f64 {
+        self.phase
     }
 
     /// Replaces the drawn blocks, by their first samples.

@@ -7,11 +7,14 @@
 //! Everything here is f64 except what an [`Engine`](strt_kernels::Engine) does behind its seam. Nothing here knows
 //! about steps, schedules or true sources.
 
+pub(crate) mod bend;
+pub(crate) mod blocks;
 pub(crate) mod cholesky;
 pub mod controller;
 pub mod draws;
 pub(crate) mod gauge;
 pub(crate) mod long;
+pub(crate) mod lu;
 pub mod mixer;
 pub mod objective;
 pub mod sources;

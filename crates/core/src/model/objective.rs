@@ -63,8 +63,10 @@ pub struct Terms {
 pub struct Gradient {
     /// ∂J/∂A (K×K); zero in direct coordinates.
     pub fiber: Mat<f64>,
-    /// ∂J/∂S, which is also ∂J/∂E (T×K); without rows where the recording is trained in blocks, see
-    /// [`Objective::touched`].
+    /// ∂J/∂[Uᵀ | b | V] (h×(2K+1)); empty in other coordinates.
+    pub bend: Mat<f64>,
+    /// ∂J/∂S, which is also ∂J/∂E (T×K). Where the recording is trained in blocks: without rows, see
+    /// [`Objective::touched`], or in neural coordinates those of the block.
     pub sources: Mat<f64>,
     /// Σ (∂J/∂E)² over the touched samples of a recording that is trained in blocks.
     pub(crate) touched_square: f64,
@@ -122,8 +124,13 @@ impl Objective {
         let config = plan.config();
         let (k, r) = (config.n_sources, plan.branches().scales.len());
         let rows = match path {
+            Path::Whole(_) if plan.is_long => plan.block_len,
             Path::Whole(_) => n_samples,
             Path::Long(_) => 0,
+        };
+        let bend = match plan.is_neural() {
+            true => config.sources.bend_shape(k),
+            false => (0, 0),
         };
         let outcomes = (0..plan.branches().n_jobs())
             .map(|j| {
@@ -148,6 +155,7 @@ impl Objective {
             d_slopes: vec![0.0; k],
             gradient: Gradient {
                 fiber: Mat::zeros(k, k),
+                bend: Mat::zeros(bend.0, bend.1),
                 sources: Mat::zeros(rows, k),
                 touched_square: 0.0,
                 mixer: vec![0.0; mixer.parameters().len()],
@@ -166,7 +174,7 @@ impl Objective {
     /// Prepared observations (T×m), where the recording is evaluated whole.
     pub fn observations(&self) -> Option<MatRef<'_, f64>> {
         match &self.path {
-            Path::Whole(whole) => Some(whole.observations()),
+            Path::Whole(whole) => whole.observations(),
             Path::Long(_) => None,
         }
     }
@@ -187,15 +195,16 @@ impl Objective {
     /// would be fed with these sources.
     pub(crate) fn sources(&self, sources: &SourceParameters) -> Mat<f64> {
         match &self.path {
-            Path::Whole(whole) => whole.mixer_input().to_owned(),
+            Path::Whole(whole) => whole.sources(sources),
             Path::Long(long) => long.form_sources(sources.clone()),
         }
     }
 
-    /// The same, giving up the parameters for their memory.
-    pub(crate) fn take_sources(&self, sources: SourceParameters) -> Mat<f64> {
-        match &self.path {
-            Path::Whole(whole) => whole.mixer_input().to_owned(),
+    /// The same at the end of a run, from when on the gauge is that of the whole recording; gives up the parameters for
+    /// their memory.
+    pub(crate) fn take_sources(&mut self, sources: SourceParameters) -> Mat<f64> {
+        match &mut self.path {
+            Path::Whole(whole) => whole.settle(&sources),
             Path::Long(long) => long.form_sources(sources),
         }
     }
@@ -204,7 +213,7 @@ impl Objective {
     /// block; `None` where the last evaluation was exact. S̃ is `sources`.
     pub(crate) fn fit_mixer(&mut self, mixer: &mut dyn Mixer, sources: MatRef<'_, f64>) -> Option<f64> {
         match &mut self.path {
-            Path::Whole(_) => None,
+            Path::Whole(whole) => whole.fit_mixer(mixer, sources),
             Path::Long(long) => long.fit_mixer(mixer, sources),
         }
     }
@@ -250,15 +259,15 @@ impl Objective {
     pub fn evaluate(&mut self, model: &mut Model, draws: &mut Draws) -> Terms {
         self.forget();
         self.controller.forward(&model.raw_gaps, &mut self.state);
-        let (mixer, d_mixer) = (&mut *model.mixer, &mut self.gradient.mixer[..]);
+        let mixer = &mut *model.mixer;
         let data = match &mut self.path {
             Path::Whole(whole) => {
-                whole.place(&model.sources);
-                whole.terms(mixer, d_mixer)
+                whole.place(&model.sources, draws);
+                whole.terms(&model.sources, mixer, &mut self.gradient)
             }
             Path::Long(long) => {
                 long.place(&model.sources, draws);
-                long.terms(mixer, d_mixer)
+                long.terms(mixer, &mut self.gradient.mixer)
             }
         };
         let mut terms = Terms {
@@ -299,6 +308,7 @@ impl Objective {
 
     fn forget(&mut self) {
         self.gradient.fiber.fill(0.0);
+        self.gradient.bend.fill(0.0);
         let vectors = [
             &mut self.gradient.mixer,
             &mut self.gradient.raw_gaps,

@@ -3,11 +3,14 @@
 //! ```text
 //! direct: S is the parameter
 //! fiber:  S = Zw·A + E      Zw whitened principal components (T×K), A (K×K), E (T×K) free once unlocked
+//! neural: S = Zw·A + tanh(Zw·U + b)·V, with U, b and V ([`super::bend`]) free once unlocked
 //! ```
 //!
-//! Both span every S; only the path of the optimiser differs. In fiber coordinates one entry of A moves a whole
-//! source along the exact-reconstruction fiber of an affine mixer.
+//! The first two span every S; only the path of the optimiser differs. In fiber coordinates one entry of A moves a whole
+//! source along the exact-reconstruction fiber of an affine mixer. In neural ones a source is a smooth map of the
+//! channels, so it has a volume, and new channels have sources without any optimisation.
 
+use crate::model::bend;
 use crate::model::standardize::col_mut;
 use faer::Mat;
 use std::sync::Arc;
@@ -29,6 +32,18 @@ impl Rows {
             n_valid: missing.len() - n_missing,
             missing: (n_missing > 0).then(|| missing.into()),
         }
+    }
+
+    /// The first n of these rows, to be read into by [`Rows::read_stretch`].
+    pub(crate) fn block(&self, n: usize) -> Rows {
+        let missing = self.missing.as_ref().map(|missing| missing[..n].into());
+        let mut rows = Rows {
+            n_samples: n,
+            n_valid: n,
+            missing,
+        };
+        rows.n_valid = rows.view().n_valid();
+        rows
     }
 
     /// T rows, all usable.
@@ -86,6 +101,15 @@ impl Rows {
         }
     }
 
+    /// Becomes the rows first.. of `whole`, as many as there are here.
+    pub(crate) fn read_stretch(&mut self, whole: &Rows, first: usize) {
+        let Some(missing) = &whole.missing else { return };
+        let here = self.missing.as_mut().and_then(Arc::get_mut);
+        let here = here.expect("rows that are read again and again belong to one owner");
+        here.copy_from_slice(&missing[first..first + self.n_samples]);
+        self.n_valid = self.view().n_valid();
+    }
+
     /// All rows.
     pub(crate) fn view(&self) -> RowsView<'_> {
         self.stretch(0, self.n_samples)
@@ -138,14 +162,22 @@ pub enum SourceParameters {
         /// E (T×K); absent while it is 0 and locked.
         e: Option<Mat<f64>>,
     },
+    /// S = Zw·A + tanh(Zw·U + b)·V.
+    Neural {
+        /// A (K×K).
+        a: Mat<f64>,
+        /// [Uᵀ | b | V] (h×(2K+1)).
+        bend: Mat<f64>,
+    },
 }
 
 impl SourceParameters {
-    /// A and E; S itself counts as E without A.
+    /// A, and what is free besides it: S itself, E, or the bend.
     pub(crate) fn parts(&self) -> (Option<&Mat<f64>>, Option<&Mat<f64>>) {
         match self {
             SourceParameters::Direct { s } => (None, Some(s)),
             SourceParameters::Fiber { a, e } => (Some(a), e.as_ref()),
+            SourceParameters::Neural { a, bend } => (Some(a), Some(bend)),
         }
     }
 
@@ -154,11 +186,17 @@ impl SourceParameters {
         match self {
             SourceParameters::Direct { s } => (None, Some(s)),
             SourceParameters::Fiber { a, e } => (Some(a), e.as_mut()),
+            SourceParameters::Neural { a, bend } => (Some(a), Some(bend)),
         }
     }
 
     /// Source k becomes what source `order[k]` was.
     pub fn permute(&mut self, order: &[usize]) {
+        if let SourceParameters::Neural { a, bend } = self {
+            permute_columns(a, order);
+            bend::permute(bend, order);
+            return;
+        }
         let (a, e) = self.parts_mut();
         a.into_iter()
             .chain(e)
@@ -191,6 +229,20 @@ pub(crate) fn permute(order: &[usize], mut swap: impl FnMut(usize, usize)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn permuted_sources_take_their_bend_along() {
+        let a = Mat::from_fn(3, 3, |i, k| (10 * k + i) as f64);
+        let bend = Mat::from_fn(2, 7, |i, c| (10 * c + i) as f64);
+        let mut sources = SourceParameters::Neural { a, bend };
+        sources.permute(&[2, 0, 1]);
+        let (Some(a), Some(bend)) = sources.parts() else {
+            panic!("a matrix and a bend")
+        };
+        assert_eq!([a[(0, 0)], a[(0, 1)], a[(0, 2)]], [20.0, 0.0, 10.0]);
+        let first: Vec<f64> = (0..7).map(|c| bend[(0, c)]).collect();
+        assert_eq!(first, [0.0, 10.0, 20.0, 30.0, 60.0, 40.0, 50.0]);
+    }
 
     #[test]
     fn permuted_columns_are_where_the_order_says() {

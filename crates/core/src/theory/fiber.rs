@@ -161,7 +161,7 @@ fn recording(variant: Variant) -> Result<Recording> {
 fn config(coordinates: Coordinates, variance: f64) -> Config {
     let mut config = bare(N_SOURCES);
     config.preprocess = Preprocess::default();
-    config.sources.coordinates = coordinates;
+    config.sources.coordinates = Some(coordinates);
     config.sources.init = Init::Pca;
     config.sources.standardize = true;
     config.mixer.decoder_standardization = true;

@@ -47,7 +47,7 @@ pub(super) fn any_channels(n_samples: usize, n_sources: usize) -> crate::Result<
 pub(super) fn sources_mut(trainer: &mut Trainer) -> &mut Mat<f64> {
     match &mut trainer.model_mut().sources {
         SourceParameters::Direct { s } => s,
-        SourceParameters::Fiber { .. } => unreachable!("the checks that use this ask for direct coordinates"),
+        _ => unreachable!("the checks that use this ask for direct coordinates"),
     }
 }
 

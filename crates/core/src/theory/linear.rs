@@ -193,7 +193,7 @@ fn assignment(findings: &mut Findings) -> Result<f64> {
 
     let mut frozen = separation.config().clone();
     frozen.engine = EngineKind::Reference;
-    frozen.sources.coordinates = Coordinates::Direct;
+    frozen.sources.coordinates = Some(Coordinates::Direct);
     frozen.weights.observation_variance = Some(f64::INFINITY);
     frozen.weights.separation = Some(0.0);
     frozen.weights.smoothness = 0.0;

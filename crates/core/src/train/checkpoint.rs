@@ -69,7 +69,7 @@ pub struct Checkpoint {
     pub fingerprint: u64,
     /// A (K×K), absent in direct coordinates.
     pub fiber: Option<Mat<f64>>,
-    /// S in direct coordinates, E in fiber coordinates where it exists.
+    /// S in direct coordinates, E in fiber coordinates where it exists, [Uᵀ | b | V] in neural ones.
     pub sources: Option<Mat<f64>>,
     /// Running moments of the free sources of a recording that is trained in blocks; otherwise empty.
     pub source_moments: Vec<f64>,
@@ -81,7 +81,7 @@ pub struct Checkpoint {
     pub branches: Vec<BranchCheckpoint>,
     /// Updates of the networks so far.
     pub network_updates: u64,
-    /// Moments of A, S or E, θ and η.
+    /// Moments of A, of S, E or the bend, of θ and of η.
     pub moments: [Moments; 4],
     /// Smoothed objective and time since it improved: (average, weight, best, steps since best).
     pub convergence: (f64, f64, f64, usize),

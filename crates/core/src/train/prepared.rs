@@ -145,6 +145,9 @@ pub fn usable_patch_sizes(recording: &Recording, config: &Config) -> Vec<usize> 
             patch_sizes: vec![size],
             ..config.branches.clone()
         };
+        alone.mixer.kind = config.mixer.kind;
+        alone.sources.coordinates = config.sources.coordinates;
+        alone.optimizer.block = config.optimizer.block;
         alone
             .check(recording)
             .and_then(|plan| Grid::new(&plan, &rows))

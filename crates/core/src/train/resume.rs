@@ -106,12 +106,17 @@ impl Trainer {
             Ok::<(), Error>(())
         };
         let direct = matches!(self.model.sources, SourceParameters::Direct { .. });
+        let neural = matches!(self.model.sources, SourceParameters::Neural { .. });
         let (a, free) = self.model.sources.parts_mut();
         if let Some(a) = a {
             copy("fiber coordinates", a, checkpoint.fiber.as_ref())?;
         }
         if let Some(free) = free {
-            let what = if direct { "sources" } else { "free sources" };
+            let what = match direct {
+                true => "sources",
+                false if neural => "bend of the sources",
+                false => "free sources",
+            };
             copy(what, free, checkpoint.sources.as_ref())?;
         }
         if let Path::Long(long) = &mut self.objective.path

@@ -3,6 +3,7 @@
 use super::prepared::{Data, Prepared};
 use crate::baselines::{Baseline, Components, Method};
 use crate::config::{AssignmentRule, Coordinates, Elimination, EngineKind, Init, MixerKind, Plan};
+use crate::model::bend;
 use crate::model::long::FreeMoments;
 use crate::model::mixer::{Mixer, MlpMixer};
 use crate::model::sources::SourceParameters;
@@ -139,7 +140,7 @@ pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -
     let found = baseline
         .map(|baseline| unmixing(prepared, &baseline))
         .transpose()?;
-    Ok(match (config.sources.coordinates, config.sources.init) {
+    Ok(match (prepared.plan.coordinates, config.sources.init) {
         (Coordinates::Direct, Init::Random) => SourceParameters::Direct { s: noise(t, k) },
         (Coordinates::Direct, Init::Pca) => SourceParameters::Direct {
             s: whitened_times(prepared, &Mat::identity(k, k)),
@@ -150,7 +151,7 @@ pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -
         (Coordinates::Direct, _) => SourceParameters::Direct {
             s: whitened_times(prepared, &found.expect("every other start is a baseline")),
         },
-        (Coordinates::Fiber, init) => {
+        (coordinates, init) => {
             let (a, e) = match init {
                 Init::Random => (noise(k, k).qr().compute_thin_Q(), None),
                 Init::Pca => (Mat::identity(k, k), None),
@@ -158,11 +159,16 @@ pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -
                     // ZwᵀZw = T·I, so A = ZwᵀS/T is the projection and E what is left.
                     let s = given.expect("checked above");
                     let a = projection(prepared, &s);
-                    let rest = &s - whitened_times(prepared, &a);
-                    (a, Some(rest))
+                    // In neural coordinates the rest need not be a map of the channels, and is left out.
+                    let rest = (coordinates == Coordinates::Fiber).then(|| &s - whitened_times(prepared, &a));
+                    (a, rest)
                 }
                 _ => (found.expect("every other start is a baseline"), None),
             };
+            if coordinates == Coordinates::Neural {
+                let bend = bend::start(config.sources.bend_shape(k), &mut rng);
+                return Ok(SourceParameters::Neural { a, bend });
+            }
             let free = prepared.plan.unlock_step.is_some();
             let e = e.or_else(|| free.then(|| Mat::zeros(t, k)));
             SourceParameters::Fiber { a, e }

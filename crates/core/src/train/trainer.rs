@@ -106,6 +106,9 @@ impl Trainer {
         let mixer = start::mixer(prepared, seed, start.mixer)?;
         let sources = start::sources(prepared, seed, start.sources)?;
         let path = match &prepared.data {
+            Data::Long(basis) if plan.is_neural() => {
+                Path::Whole(Box::new(Whole::in_blocks(plan, basis.clone(), &*mixer)))
+            }
             Data::Whole(data) => Path::Whole(Box::new(Whole::new(
                 plan,
                 data.clone(),
@@ -121,11 +124,9 @@ impl Trainer {
             engine: start::engine(plan, seed),
             mixer,
         };
-        let (t, k) = (prepared.rows.n_samples(), plan.config().n_sources);
-        let free = match &model.sources {
-            SourceParameters::Fiber { .. } if plan.unlock_step.is_none() => 0,
-            _ => t,
-        };
+        let k = plan.config().n_sources;
+        let direct = matches!(model.sources, SourceParameters::Direct { .. });
+        let is_free = direct || plan.unlock_step.is_some();
         Ok(Trainer {
             pool,
             seed,
@@ -133,7 +134,7 @@ impl Trainer {
             grid: Grid::new(plan, &prepared.rows)?,
             draws: Draws::new(plan),
             fiber_group: AdamGroup::new(k, k),
-            sources_group: SourcesGroup::new(plan.is_long, free, k),
+            sources_group: SourcesGroup::new(plan.is_long, &model.sources, k, is_free),
             mixer_group: AdamGroup::new(model.mixer.parameters().len(), 1),
             gaps_group: AdamGroup::new(k + 1, 1),
             network_updates: 0,
@@ -250,11 +251,11 @@ impl Trainer {
         self.terms
     }
 
-    /// Whether S, or E, takes part in the next update.
+    /// Whether S, E or the bend takes part in the next update.
     fn sources_are_free(&self) -> bool {
         match &self.model.sources {
             SourceParameters::Direct { .. } => true,
-            SourceParameters::Fiber { .. } => {
+            SourceParameters::Fiber { .. } | SourceParameters::Neural { .. } => {
                 self.prepared.plan.unlock_step.is_some_and(|at| self.step >= at)
             }
         }
@@ -263,10 +264,10 @@ impl Trainer {
     fn global_norm(&self, unlocked: bool) -> f64 {
         let g = &self.objective.gradient;
         let vector = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>();
-        let sources = if unlocked {
-            g.sources.squared_norm_l2() + g.touched_square
-        } else {
-            0.0
+        let sources = match &self.sources_group {
+            _ if !unlocked => 0.0,
+            SourcesGroup::Bend(_) => g.bend.squared_norm_l2(),
+            _ => g.sources.squared_norm_l2() + g.touched_square,
         };
         let networks = self.model.engine.gradient_norm_squared(&g.branches);
         (sources + g.fiber.squared_norm_l2() + vector(&g.mixer) + vector(&g.raw_gaps) + networks).sqrt()
@@ -300,6 +301,9 @@ impl Trainer {
             let predicted = &self.objective.predicted;
             let pace = |k: usize| if plan.by_predictability { predicted[k] } else { 1.0 };
             match (&mut self.sources_group, &mut self.objective.path) {
+                (SourcesGroup::Bend(group), _) => {
+                    group.update(step, clip, gradient.bend.as_ref(), free.as_mut());
+                }
                 (SourcesGroup::Dense(group), _) => {
                     group.update_columns(step, clip, gradient.sources.as_ref(), free.as_mut(), pace);
                 }
@@ -343,7 +347,10 @@ impl Trainer {
         let state = &self.objective.state;
         let judged;
         let sources = match &self.objective.path {
-            Path::Whole(whole) => whole.mixer_input(),
+            Path::Whole(whole) => {
+                judged = whole.judged_sources(&self.model.sources);
+                judged.as_ref()
+            }
             Path::Long(long) => {
                 judged = long.judged_sources(&self.model.sources);
                 judged.as_ref()

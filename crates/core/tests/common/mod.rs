@@ -77,7 +77,7 @@ fn shrink(mut config: Config) -> Config {
 pub fn affine() -> Config {
     let mut config = shrink(Config::new(3));
     config.mixer.kind = MixerKind::Affine;
-    config.sources.coordinates = Coordinates::Fiber;
+    config.sources.coordinates = Some(Coordinates::Fiber);
     config.sources.unlock = Some(1.0);
     config.assignment.rule = AssignmentRule::CorrelationTime;
     config.assignment.at = vec![0.125, 0.25, 0.5]; // steps 3, 6, 12
@@ -87,11 +87,20 @@ pub fn affine() -> Config {
 /// MLP mixer; E becomes free at step 8, between two moves.
 pub fn nonlinear() -> Config {
     let mut config = shrink(Config::nonlinear(3));
-    config.sources.coordinates = Coordinates::Fiber;
+    config.sources.coordinates = Some(Coordinates::Fiber);
     config.sources.unlock = Some(8.5 / STEPS as f64);
     config.sources.freedom = Freedom::Full; // in so few steps nothing is predicted yet
     config.assignment.rule = AssignmentRule::CorrelationTime;
     config.assignment.at = vec![0.125, 0.25, 0.5];
+    config
+}
+
+/// The same with sources that are a map of the channels, bent from step 8 on.
+pub fn neural() -> Config {
+    let mut config = nonlinear();
+    config.sources.coordinates = Some(Coordinates::Neural);
+    config.sources.hidden = 5;
+    config.weights.energy_block = Some(20);
     config
 }
 
@@ -129,6 +138,10 @@ pub fn scatter(trainer: &mut Trainer) {
             if let Some(e) = e {
                 shake(e, 0.5, &mut noise);
             }
+        }
+        SourceParameters::Neural { a, bend } => {
+            shake(a, 0.5, &mut noise);
+            shake(bend, 0.8, &mut noise);
         }
     }
     model

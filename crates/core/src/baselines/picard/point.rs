@@ -5,7 +5,7 @@
 
 use faer::Mat;
 
-use crate::baselines::elementary::tanh_and_decay;
+use crate::elementary::tanh_and_decay;
 
 /// Samples whose 1 + e are multiplied before a logarithm is taken: below 2²⁵⁶.
 const PRODUCT: usize = 256;

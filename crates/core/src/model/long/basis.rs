@@ -75,6 +75,27 @@ impl Basis {
         self.observations.rows()
     }
 
+    /// Y[first.., :] → `y` and Zw[first.., :] → `z`, as many rows as they have, 0 in missing rows.
+    pub fn read(&self, first: usize, mut y: MatMut<'_, f64>, mut z: MatMut<'_, f64>) {
+        self.observations.read(first, y.as_mut());
+        matmul(
+            z.as_mut(),
+            Accum::Replace,
+            y.as_ref(),
+            &self.matrix,
+            1.0,
+            Par::Seq,
+        );
+        for j in 0..z.ncols() {
+            let mean: f64 = (0..self.offset.len())
+                .map(|c| self.offset[c] * self.matrix[(c, j)])
+                .sum();
+            let column = col_mut(z.as_mut(), j);
+            column.iter_mut().for_each(|v| *v -= mean);
+            self.rows().zero_missing_from(first, column);
+        }
+    }
+
     /// Calls `visit(first sample, Y, Zw)` for consecutive stretches, 0 in missing rows.
     pub fn for_each_block(&self, visit: impl FnMut(usize, MatRef<'_, f64>, MatRef<'_, f64>)) {
         self.for_each_overlapping_block(0, visit);

@@ -28,7 +28,6 @@ use super::terms::reconstruction::Reconstruction;
 use super::terms::separation::Separation;
 use super::terms::smoothness;
 use crate::config::{MixerKind, Plan};
-use crate::preprocess::observations::Stretch;
 use affine::AffineReconstruction;
 use basis::Basis;
 use block::Block;
@@ -43,6 +42,13 @@ use strt_kernels::Outcome;
 
 /// Samples by which the correlation time of a source is judged.
 const JUDGED: usize = 1 << 16;
+
+/// The samples in the middle of n by which the correlation time of a source is judged.
+pub(crate) fn judged(n: usize) -> Range<usize> {
+    let len = JUDGED.min(n);
+    let first = (n - len) / 2;
+    first..first + len
+}
 
 /// How the mixer's term is computed.
 enum Mixing {
@@ -301,6 +307,7 @@ impl Long {
         let (a, e) = match sources {
             SourceParameters::Direct { s } => (None, Some(s)),
             SourceParameters::Fiber { a, e } => (Some(a), e),
+            SourceParameters::Neural { .. } => unreachable!("neural coordinates have no moments"),
         };
         let n_samples = self.basis.rows().n_samples();
         let mut s = e.unwrap_or_else(|| Mat::zeros(n_samples, self.columns.len()));
@@ -318,14 +325,14 @@ impl Long {
 
     /// S over the samples by which correlation times are judged: all, or those in the middle.
     pub fn judged_sources(&self, sources: &SourceParameters) -> Mat<f64> {
-        let n = self.basis.rows().n_samples();
-        let len = JUDGED.min(n);
+        let samples = judged(self.basis.rows().n_samples());
+        let len = samples.len();
         let (a, e) = sources.parts();
         let mut column = Column::new(1, len, &self.basis);
         let mut judged = Mat::zeros(len, self.columns.len());
         for k in 0..judged.ncols() {
             let (a, e) = (a.map(|a| col(a.as_ref(), k)), e.map(|e| col(e.as_ref(), k)));
-            column.cover(std::iter::once(((n - len) / 2, len)), &self.basis, a, e);
+            column.cover(std::iter::once((samples.start, len)), &self.basis, a, e);
             col_mut(judged.as_mut(), k).copy_from_slice(&column.s);
         }
         judged
@@ -337,12 +344,7 @@ impl Long {
         let Mixing::Sampled(term) = &mut self.mixing else {
             return None;
         };
-        let observations = &self.basis.observations;
-        let whole = Stretch {
-            observations,
-            samples: 0..input.nrows(),
-        };
-        let square = term.fit(mixer, &whole, input, observations.rows().view());
+        let square = term.fit(mixer, &self.basis.observations, input);
         Some(square / (2.0 * self.plan.observation_variance))
     }
 

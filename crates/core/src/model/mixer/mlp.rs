@@ -9,22 +9,35 @@
 
 use super::{LinearHead, Mixer};
 use crate::config::Activation;
+use crate::elementary::tanh_in_place;
 use crate::random::{Stream, rng};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
 use std::ops::Range;
 
 const LEAK: f64 = 0.1;
 /// Spread of the hidden biases at the start: units that bend at different places.
 const BIAS_SPREAD: f64 = 0.5;
 
+/// Values that one thread works on at a time.
+const SHARE: usize = 1 << 14;
+
 impl Activation {
-    fn value(self, x: f64) -> f64 {
-        match self {
-            Activation::Tanh => x.tanh(),
-            Activation::Gelu => 0.5 * x * (1.0 + libm::erf(x * std::f64::consts::FRAC_1_SQRT_2)),
-            Activation::LeakyRelu => x.max(LEAK * x),
+    /// active = σ(pre), shared out among the threads of a run. Elsewhere no threads are started.
+    fn values(self, pre: &[f64], active: &mut [f64]) {
+        active.copy_from_slice(pre);
+        let apply = |values: &mut [f64]| match self {
+            Activation::Tanh => tanh_in_place(values, 0.0),
+            Activation::Gelu => values
+                .iter_mut()
+                .for_each(|x| *x *= 0.5 * (1.0 + libm::erf(*x * std::f64::consts::FRAC_1_SQRT_2))),
+            Activation::LeakyRelu => values.iter_mut().for_each(|x| *x = x.max(LEAK * *x)),
+        };
+        match rayon::current_thread_index() {
+            Some(_) if active.len() > SHARE => active.par_chunks_mut(SHARE).for_each(apply),
+            _ => apply(active),
         }
     }
 
@@ -155,9 +168,7 @@ impl LinearHead for MlpMixer {
                 1.0,
                 Par::Seq,
             );
-            for (a, &p) in active.iter_mut().zip(&*pre) {
-                *a = self.activation.value(p);
-            }
+            self.activation.values(pre, active);
             input = MatRef::from_column_major_slice(active, rows, outputs);
         }
         if let Some(&width) = self.hidden.last() {

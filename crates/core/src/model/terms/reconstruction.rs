@@ -13,7 +13,7 @@ use crate::model::cholesky;
 use crate::model::mixer::{LinearHead, Mixer};
 use crate::model::sources::RowsView;
 use crate::model::standardize::col_mut;
-use crate::preprocess::observations::ReadRows;
+use crate::preprocess::observations::{Observations, ReadRows, Stretch};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
@@ -22,7 +22,8 @@ const BLOCK: usize = 4096;
 
 /// The reconstruction term and its workspace.
 pub(crate) struct Reconstruction {
-    variance: f64,
+    /// ν_y.
+    pub variance: f64,
     /// β when the output layer is eliminated.
     ridge: Option<f64>,
     gram: Mat<f64>,       // ΦᵀΦ/T + βI (F×F)
@@ -230,14 +231,13 @@ impl Reconstruction {
         square
     }
 
-    /// ‖Y − Ŷ‖² + Tβ‖W‖², after fitting an eliminated output layer to these rows; no gradient, no 2ν_y.
-    pub fn fit(
-        &mut self,
-        mixer: &mut dyn Mixer,
-        observations: &dyn ReadRows,
-        input: MatRef<'_, f64>,
-        rows: RowsView<'_>,
-    ) -> f64 {
+    /// ‖Y − Ŷ‖² + Tβ‖W‖² over a whole recording, after fitting an eliminated output layer to it; no gradient, no 2ν_y.
+    pub fn fit(&mut self, mixer: &mut dyn Mixer, recording: &Observations, input: MatRef<'_, f64>) -> f64 {
+        let rows = recording.rows().view();
+        let observations = &Stretch {
+            observations: recording,
+            samples: 0..input.nrows(),
+        };
         let mut total = match self.ridge {
             Some(ridge) => self.eliminate(mixer, observations, input, rows, ridge),
             None => 0.0,

@@ -30,7 +30,7 @@ const INVERSE_FACTORIALS: [f64; 14] = [
 
 /// exp(x) for x ≤ 0: 2ⁿ·exp(r) with |r| ≤ ½·ln 2 and exp(r) by its series.
 #[inline(always)]
-pub(super) fn exp_negative(x: f64) -> f64 {
+pub(crate) fn exp_negative(x: f64) -> f64 {
     let x = x.max(LEAST);
     let shifted = x * std::f64::consts::LOG2_E + SHIFT;
     let n = shifted - SHIFT;
@@ -46,9 +46,23 @@ pub(super) fn exp_negative(x: f64) -> f64 {
 
 /// tanh u = (1 − e)/(1 + e), with the sign of u, and e = exp(−2|u|).
 #[inline(always)]
-pub(super) fn tanh_and_decay(u: f64) -> (f64, f64) {
+pub(crate) fn tanh_and_decay(u: f64) -> (f64, f64) {
     let decay = exp_negative(-2.0 * u.abs());
     (((1.0 - decay) / (1.0 + decay)).copysign(u), decay)
+}
+
+/// u_i ← tanh(u_i + shift), with the widest registers that the machine has; NaN stays NaN.
+pub(crate) fn tanh_in_place(values: &mut [f64], shift: f64) {
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for value in values {
+                let u = *value + shift;
+                let tanh = tanh_and_decay(u).0;
+                *value = if u.is_nan() { u } else { tanh };
+            }
+        },
+    );
 }
 
 #[cfg(test)]
@@ -74,5 +88,23 @@ mod tests {
         }
         assert_eq!((exp_negative(0.0), tanh_and_decay(0.0)), (1.0, (0.0, 1.0)));
         assert!(exp_negative(f64::NEG_INFINITY) < 1e-300 && tanh_and_decay(1e300).0 == 1.0);
+    }
+
+    #[test]
+    fn many_values_have_the_bits_of_one_and_nan_stays() {
+        for n in [0, 1, 7, 8, 100] {
+            let u: Vec<f64> = (0..n).map(|i| 0.37 * i as f64 - 9.0).collect();
+            let mut found = u.clone();
+            tanh_in_place(&mut found, 0.25);
+            for (u, found) in u.iter().zip(&found) {
+                assert_eq!(found.to_bits(), tanh_and_decay(u + 0.25).0.to_bits(), "{u}");
+            }
+        }
+        let mut found = [f64::NAN, f64::INFINITY, -1e300];
+        tanh_in_place(&mut found, 0.0);
+        assert!(
+            found[0].is_nan() && found[1] == 1.0 && found[2] == -1.0,
+            "{found:?}"
+        );
     }
 }

@@ -1,0 +1,119 @@
+//! Sources as a map of the channels: what its volume is, and that a bent mixture is straightened.
+
+mod common;
+
+use common::{neural, recording};
+use faer::Mat;
+use faer::linalg::solvers::SolveLstsq;
+use strtransformer::config::Coordinates;
+use strtransformer::evaluate::match_sources;
+use strtransformer::model::sources::SourceParameters;
+use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
+use strtransformer::{Config, Recording, Trainer, separate};
+
+/// A map that is not bent has the volume of its matrix, so that both forms of the separation are the same.
+#[test]
+fn the_volume_of_a_straight_map_is_the_determinant() {
+    let recording = recording(200);
+    let separation = |coordinates| {
+        let mut config = neural();
+        config.sources.coordinates = Some(coordinates);
+        let mut trainer = Trainer::new(&recording, &config).unwrap();
+        let (SourceParameters::Fiber { a, .. } | SourceParameters::Neural { a, .. }) =
+            &mut trainer.model_mut().sources
+        else {
+            panic!("expected a matrix");
+        };
+        // Sources that are far from uncorrelated.
+        *a = Mat::from_fn(3, 3, |i, k| 1.0 + f64::from(i == k));
+        trainer.evaluate_at(0).separation
+    };
+    let (fiber, neural) = (separation(Coordinates::Fiber), separation(Coordinates::Neural));
+    assert!(fiber > 1.0, "{fiber}");
+    // 10⁻⁴ is added to the correlations of the one, 10⁻⁶ to the square of the other.
+    assert!((fiber - neural).abs() < 2e-2 * fiber, "{fiber} against {neural}");
+}
+
+/// Blocks in which most samples are there may hold no whole patch, and a thinner one may: that one is used.
+#[test]
+fn a_block_that_offers_windows_is_found() {
+    let complete = recording(300);
+    let y = complete.observations();
+    // Two blocks of 100 with a hole every 6 samples, a third of which 45 samples are there.
+    let gone = |t: usize| if t < 200 { t.is_multiple_of(6) } else { t >= 245 };
+    let gappy = Recording::from_mat(Mat::from_fn(300, y.ncols(), |t, c| {
+        if gone(t) { f64::NAN } else { y[(t, c)] }
+    }));
+    let gappy = gappy.unwrap();
+    let mut config = neural();
+    config.branches.patch_sizes = vec![4, 8];
+    (config.branches.crop, config.optimizer.block) = (60, 100);
+    let separation = separate(&gappy, &config).unwrap();
+    assert!(separation.terms().total.is_finite());
+    // Where none does, the message says what is too short.
+    config.branches.patch_sizes = vec![4, 8, 28];
+    let Err(error) = separate(&gappy, &config) else {
+        panic!("should be refused")
+    };
+    assert!(error.to_string().contains("no block of 100 samples"), "{error}");
+}
+
+/// Noise of changing variance behind a leaky-ReLU layer, which no linear map undoes.
+fn bent() -> Problem {
+    let spec = ProblemSpec {
+        kind: SourceKind::SegmentLaplace,
+        mixing: MixingKind::LeakyMlp { layers: 2 },
+        n_samples: 2000,
+        n_sources: 2,
+        n_channels: 2, // more would lie in a plane
+        noise: 0.0,
+        seed: 905,
+    };
+    spec.generate().unwrap()
+}
+
+fn config() -> Config {
+    let mut config = Config::nonlinear(2);
+    config.branches.patch_sizes = vec![4, 8];
+    config.branches.d_model = 8;
+    config.branches.n_heads = 2;
+    config.branches.n_layers = 1;
+    config.threads = 1;
+    config.optimizer.steps = Some(700);
+    config
+}
+
+/// Mean correlation of the best linear unmixing, fitted to the true sources.
+fn best_linear(problem: &Problem) -> f64 {
+    let y = &problem.observations;
+    let with_offset = Mat::from_fn(y.nrows(), y.ncols() + 1, |t, c| {
+        if c < y.ncols() { y[(t, c)] } else { 1.0 }
+    });
+    let fitted = &with_offset * with_offset.qr().solve_lstsq(&problem.sources);
+    match_sources(fitted.as_ref(), &problem.reference().unwrap())
+        .unwrap()
+        .mac()
+}
+
+#[test]
+fn a_bent_mixture_is_straightened() {
+    let problem = bent();
+    let (recording, reference) = (problem.recording().unwrap(), problem.reference().unwrap());
+    let linear = best_linear(&problem);
+    let score = |change: fn(&mut Config)| {
+        let mut config = config();
+        change(&mut config);
+        let separation = separate(&recording, &config).unwrap();
+        match_sources(separation.sources(), &reference).unwrap().mac()
+    };
+    let found = score(|_| {});
+    let in_blocks = score(|c| (c.branches.crop, c.optimizer.block) = (512, 1000));
+    let over_windows = score(|c| c.weights.energy_block = Some(0));
+    println!("linear {linear}, neural {found}, in blocks {in_blocks}, over windows {over_windows}");
+    assert!(found > linear + 0.01, "{found}, best linear map {linear}");
+    assert!(in_blocks > linear, "{in_blocks}, best linear map {linear}");
+    assert!(
+        over_windows < found - 0.01,
+        "blocks of the energy change nothing: {over_windows}, {found}"
+    );
+}
