@@ -150,13 +150,17 @@ fn decode(path: &Path, bytes: &[u8], origin: Origin) -> Result<Checkpoint> {
     let (t, k) = (state.samples, config.n_sources);
     let finite = Numbers::Finite;
 
-    let in_fiber_coordinates = config.sources.coordinates == Coordinates::Fiber;
-    let fiber = in_fiber_coordinates
+    let coordinates = config.sources.coordinates;
+    let fiber = (coordinates != Some(Coordinates::Direct))
         .then(|| input.matrix(FIBER, k, k, finite))
         .transpose()?;
-    // In fiber coordinates E may be absent, in direct ones S may not.
-    let sources = (!in_fiber_coordinates || input.shape(SOURCES).is_some())
-        .then(|| input.matrix(SOURCES, t, k, finite))
+    let (rows, columns) = match coordinates {
+        Some(Coordinates::Neural) => config.sources.bend_shape(k),
+        _ => (t, k),
+    };
+    // In fiber coordinates E may be absent; S of direct ones and the bend of neural ones may not.
+    let sources = (coordinates != Some(Coordinates::Fiber) || input.shape(SOURCES).is_some())
+        .then(|| input.matrix(SOURCES, rows, columns, finite))
         .transpose()?;
     let source_moments = match input.shape(SOURCE_MOMENTS) {
         Some(_) => input.vector(SOURCE_MOMENTS, finite)?,
@@ -167,7 +171,7 @@ fn decode(path: &Path, bytes: &[u8], origin: Origin) -> Result<Checkpoint> {
     // Sources that never move have moments of no rows.
     let free = match input.shape(&format!("{}{SOURCES}", MOMENTS[0])) {
         Some(&[0, _]) => 0,
-        _ => t,
+        _ => rows,
     };
     let mut pair = |name: &str, rows: usize, columns: Option<usize>, count: u64| {
         let mut moment = |prefix| -> Result<Mat<f64>> {
@@ -188,7 +192,7 @@ fn decode(path: &Path, bytes: &[u8], origin: Origin) -> Result<Checkpoint> {
     };
     let moments = [
         pair(FIBER, k, Some(k), state.updates.fiber)?,
-        pair(SOURCES, free, Some(k), state.updates.sources)?,
+        pair(SOURCES, free, Some(columns), state.updates.sources)?,
         pair(MIXER, mixer.len(), None, state.updates.mixer)?,
         pair(RAW_GAPS, k + 1, None, state.updates.controller)?,
     ];

@@ -102,7 +102,8 @@
 //! | `scaling.offset`, `scaling.scale` | m | scaled channel = (channel − offset)/scale |
 //! | `whitening.mean`, `.eigenvalues` | m | of the scaled channels |
 //! | `whitening.matrix` | m×K | V·Λ^(−1/2) |
-//! | `unmixing` | (m+1)×K | scaled channels → S: weights, then a row of offsets |
+//! | `unmixing` | (m+1)×K | scaled channels → S, or its linear part: weights, then a row of offsets |
+//! | `bend` | h×(2K+1) | Uᵀ, b and V of S = linear part + tanh(Zw·U + b)·V; only in neural coordinates |
 //! | `gauge.mean`, `gauge.divisor` | K | the standardised source is (S − mean)/divisor |
 //! | `branches.<k>.<r>.<name>` | see [`strt_kernels::Layout`] | weights of the network of source k at patch size r |
 //!
@@ -115,15 +116,15 @@
 //!
 //! | tensor | shape | meaning |
 //! |---|---|---|
-//! | `fiber` | K×K | A; only in fiber coordinates |
-//! | `sources` | T×K | S in direct coordinates, E in fiber coordinates where it exists |
+//! | `fiber` | K×K | A; not in direct coordinates |
+//! | `sources` | T×K or h×(2K+1) | S in direct coordinates, E in fiber coordinates where it exists, or Uᵀ, b and V in neural ones |
 //! | `sources.moments` | any | running moments of E, where a long recording is trained in blocks |
 //! | `mixer.parameters` | any | θ |
 //! | `controller.raw_gaps` | K+1 | η |
 //! | `branches.<k>.<r>.<name>` | see [`strt_kernels::Layout`] | weights of the networks |
 //! | `adam.first.<tensor>`, `adam.second.<tensor>` | of the tensor | Adam's moments of each of these |
 //!
-//! Moments of `fiber` and `sources` are always there; those of sources that never move have shape 0×K. Where a long
+//! Moments of `fiber` and `sources` are always there; those of what never moves have no rows. Where a long
 //! recording is trained in blocks, `adam.first.sources` holds the number of updates of each entry.
 //!
 //! `state`: `samples`, `channels` and `fingerprint` of the recording, `seed`, `restart`, `step`, `updates` (Adam updates so far of

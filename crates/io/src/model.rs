@@ -11,7 +11,7 @@ use crate::records::{Number, Restart, TermsRecord};
 use crate::tensors::{Decoder, Encoded, Encoder, Format, Numbers, Origin};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use strtransformer::config::{Config, MixerKind};
+use strtransformer::config::{Config, Coordinates, MixerKind};
 use strtransformer::mixer::{Mixer, MlpMixer};
 use strtransformer::model::controller::ControllerState;
 use strtransformer::model::objective::Terms;
@@ -132,6 +132,9 @@ fn encode(parts: &SeparationParts) -> Encoded {
     out.matrix("whitening.matrix", parts.whitening.matrix());
     out.vector("whitening.eigenvalues", parts.whitening.eigenvalues());
     out.matrix("unmixing", parts.unmixing.as_ref());
+    if let Some(bend) = &parts.bend {
+        out.matrix("bend", bend.as_ref());
+    }
     out.tensor("gauge.mean", &[k], parts.gauge.iter().map(|gauge| gauge.0));
     out.tensor("gauge.divisor", &[k], parts.gauge.iter().map(|gauge| gauge.1));
     networks::encode(
@@ -172,6 +175,10 @@ fn decode(path: &Path, bytes: &[u8], given: Option<Box<dyn Mixer>>, origin: Orig
     let matrix = input.matrix("whitening.matrix", m, k, Numbers::Finite)?;
     let eigenvalues = input.tensor("whitening.eigenvalues", &[m], Numbers::Finite)?;
     let unmixing = input.matrix("unmixing", m + 1, k, numbers)?;
+    let (hidden, columns) = config.sources.bend_shape(k);
+    let bend = (config.sources.coordinates == Some(Coordinates::Neural))
+        .then(|| input.matrix("bend", hidden, columns, numbers))
+        .transpose()?;
     let means = input.tensor("gauge.mean", &[k], numbers)?;
     let divisors = input.tensor("gauge.divisor", &[k], numbers)?;
     let networks = networks::decode(&mut input, "branches", &config, numbers)?;
@@ -187,6 +194,7 @@ fn decode(path: &Path, bytes: &[u8], given: Option<Box<dyn Mixer>>, origin: Orig
         networks,
         energy,
         unmixing,
+        bend,
         gauge: means.into_iter().zip(divisors).collect(),
         terms: state.terms,
         smoothed_objective: state.smoothed_objective.0,

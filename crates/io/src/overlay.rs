@@ -5,8 +5,9 @@
 
 use crate::config::{Fault, check_values, read_text};
 use crate::error::{Error, Result};
+use faer::Mat;
 use std::path::{Path, PathBuf};
-use strtransformer::Config;
+use strtransformer::{Config, Recording};
 use toml::{Table, Value};
 
 /// What is laid on top.
@@ -153,18 +154,30 @@ fn known_keys() -> Vec<String> {
     keys
 }
 
-/// `base` with some value wherever it has none yet.
+/// `base` with a value wherever it has none yet: those that are chosen for its mixer and coordinates in a recording of 1000
+/// samples of 6 channels.
 pub(crate) fn with_automatic_values(base: &Config) -> Config {
+    let mut plain = Config::new(if base.n_sources == 0 { 3 } else { base.n_sources });
+    plain.mixer.kind = base.mixer.kind;
+    plain.sources.coordinates = base.sources.coordinates;
+    plain.weights.separation_form = base.weights.separation_form;
+    let channels = Mat::from_fn(1000, 6, |t, c| (0.1 * (t * (c + 1)) as f64).sin());
+    let filled = Recording::from_mat(channels).and_then(|example| plain.check(&example));
+    let filled = filled.expect("a plain configuration can run").config().clone();
+
     let mut config = base.clone();
-    config.mixer.ridge = config.mixer.ridge.or(Some(1e-6));
-    config.sources.unlock = config.sources.unlock.or(Some(1.0));
-    let weights = &mut config.weights;
-    weights.observation_variance = weights.observation_variance.or(Some(100.0));
-    weights.structure = weights.structure.or(Some(10.0));
-    weights.separation = weights.separation.or(Some(5.0));
-    weights.kappa = weights.kappa.or(Some(0.03));
-    config.optimizer.steps = config.optimizer.steps.or(Some(2000));
-    config.optimizer.rates.sources = config.optimizer.rates.sources.or(Some(0.02));
+    config.mixer.ridge = config.mixer.ridge.or(filled.mixer.ridge);
+    config.sources.coordinates = config.sources.coordinates.or(filled.sources.coordinates);
+    config.sources.unlock = config.sources.unlock.or(filled.sources.unlock);
+    let (weights, chosen) = (&mut config.weights, filled.weights);
+    weights.observation_variance = weights.observation_variance.or(chosen.observation_variance);
+    weights.structure = weights.structure.or(chosen.structure);
+    weights.separation = weights.separation.or(chosen.separation);
+    weights.kappa = weights.kappa.or(chosen.kappa);
+    weights.energy_block = weights.energy_block.or(chosen.energy_block);
+    config.optimizer.steps = config.optimizer.steps.or(filled.optimizer.steps);
+    let rates = &mut config.optimizer.rates;
+    rates.sources = rates.sources.or(filled.optimizer.rates.sources);
     config
 }
 

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use std::fs;
 use strt_io::{load_checkpoint, save_checkpoint};
-use strtransformer::config::Init;
+use strtransformer::config::{Coordinates, Init};
 use strtransformer::train::Start;
 use strtransformer::{Config, Trainer};
 
@@ -43,9 +43,14 @@ fn affine_run() {
 
 #[test]
 fn nonlinear_run_before_and_after_the_sources_are_free() {
-    let config = small(Config::nonlinear(SOURCES));
-    check_resume(&config, Start::default(), &[], 2);
-    check_resume(&config, Start::default(), &[30], 6);
+    for coordinates in [Coordinates::Fiber, Coordinates::Neural] {
+        let mut config = small(Config::nonlinear(SOURCES));
+        config.sources.coordinates = Some(coordinates);
+        check_resume(&config, Start::default(), &[], 1);
+        check_resume(&config, Start::default(), &[30], 6);
+        config.sources.unlock = Some(1.0); // what never moves has moments of no rows
+        check_resume(&config, Start::default(), &[], 5);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use common::*;
 use safetensors::SafeTensors;
 use std::fs;
 use strt_io::{load_model, load_model_with, model_from_bytes, model_to_bytes, save_model};
+use strtransformer::config::Coordinates;
 use strtransformer::train::{Start, StopReason, separate_observed};
 use strtransformer::{Config, Separation, Trainer};
 
@@ -47,6 +48,9 @@ fn affine_model_with_missing_samples() {
 #[test]
 fn mlp_model() {
     check_round_trip(&small(Config::nonlinear(SOURCES)), Start::default(), &[]);
+    let mut config = small(Config::nonlinear(SOURCES));
+    config.sources.coordinates = Some(Coordinates::Fiber);
+    check_round_trip(&config, Start::default(), &[5]);
     let mut config = small(Config::nonlinear(SOURCES));
     config.mixer.skip = false;
     check_round_trip(&config, Start::default(), &[5]);

@@ -4,6 +4,7 @@
 //! words. The number of threads never changes a result and is not compared.
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use strtransformer::preprocess::{ChannelScaling, ChannelScalingOptions};
 use strtransformer::train::Checkpoint;
 use strtransformer::{Config, Recording, Separation};
@@ -13,33 +14,52 @@ const TOLERANCE: f64 = 1e-9;
 
 /// What differs between the configuration of a run and the one that is asked for.
 pub fn config(there: &Config, asked: &Config) -> Option<String> {
-    let asked = Config {
-        threads: there.threads,
-        ..asked.clone()
-    };
-    if *there == asked {
+    let (mut there, mut asked) = (there.clone(), asked.clone());
+    asked.threads = there.threads;
+    // Runs from before there were blocks of the energy had none.
+    for config in [&mut there, &mut asked] {
+        config.weights.energy_block.get_or_insert(0);
+    }
+    if there == asked {
         return None;
     }
-    let (Ok(a), Ok(b)) = (serde_json::to_value(there), serde_json::to_value(&asked)) else {
-        return Some("its configuration differs".into());
+    let differs = || {
+        let (a, b) = (
+            serde_json::to_value(&there).ok()?,
+            serde_json::to_value(&asked).ok()?,
+        );
+        // What others follow from is named first.
+        let root = ROOTS.iter().find_map(|path| {
+            let pointer = format!("/{}", path.replace('.', "/"));
+            let (a, b) = (a.pointer(&pointer)?.clone(), b.pointer(&pointer)?.clone());
+            (a != b).then(|| (path.to_string(), a, b))
+        });
+        let (path, a, b) = root.or_else(|| first_difference(String::new(), &a, &b))?;
+        Some(format!("{path} is {a} there, {b} was asked for"))
     };
-    let (path, a, b) = first_difference(String::new(), &a, &b)?;
-    Some(format!("{path} is {a} there, {b} was asked for"))
+    Some(differs().unwrap_or_else(|| "its configuration differs".into()))
 }
 
+/// Values that decide over automatic ones.
+const ROOTS: [&str; 3] = ["n_sources", "mixer.kind", "sources.coordinates"];
+
 /// The first value that differs, with its path.
-fn first_difference<'a>(path: String, a: &'a Value, b: &'a Value) -> Option<(String, &'a Value, &'a Value)> {
+fn first_difference(path: String, a: &Value, b: &Value) -> Option<(String, Value, Value)> {
     match (a, b) {
-        (Value::Object(a), Value::Object(b)) => a.iter().find_map(|(key, value)| {
-            let dot = if path.is_empty() { "" } else { "." };
-            first_difference(
-                format!("{path}{dot}{key}"),
-                value,
-                b.get(key).unwrap_or(&Value::Null),
-            )
-        }),
+        (Value::Object(a), Value::Object(b)) => {
+            let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            keys.into_iter().find_map(|key| {
+                let dot = if path.is_empty() { "" } else { "." };
+                let (a, b) = (a.get(key), b.get(key));
+                first_difference(
+                    format!("{path}{dot}{key}"),
+                    a.unwrap_or(&Value::Null),
+                    b.unwrap_or(&Value::Null),
+                )
+            })
+        }
         _ if a == b => None,
-        _ => Some((path, a, b)),
+        _ => Some((path, a.clone(), b.clone())),
     }
 }
 
@@ -103,4 +123,40 @@ pub fn recording(there: &Separation, asked: &Recording) -> Option<String> {
         "its channel {} holds other values",
         parts.channel_names[other]
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strtransformer::config::{Coordinates, MixerKind};
+
+    #[test]
+    fn a_value_that_only_one_of_them_has_makes_a_difference() {
+        let there = Config::new(2);
+        let mut asked = there.clone();
+        asked.weights.energy_block = Some(0); // as before there were blocks
+        asked.threads = 7;
+        assert_eq!(config(&there, &asked), None);
+        asked.weights.energy_block = Some(32);
+        let words = config(&there, &asked).unwrap();
+        assert_eq!(words, "weights.energy_block is 0 there, 32 was asked for");
+        asked.weights.energy_block = None;
+        asked.weights.kappa = Some(0.5);
+        let words = config(&there, &asked).unwrap();
+        assert_eq!(words, "weights.kappa is null there, 0.5 was asked for");
+    }
+
+    #[test]
+    fn what_others_follow_from_is_named_first() {
+        let (mut there, mut asked) = (Config::new(2), Config::new(2));
+        (there.mixer.kind, asked.mixer.kind) = (MixerKind::Mlp, MixerKind::Mlp);
+        there.sources.coordinates = Some(Coordinates::Neural);
+        asked.sources.coordinates = Some(Coordinates::Fiber);
+        asked.mixer.ridge = Some(0.1);
+        let words = config(&there, &asked).unwrap();
+        assert!(
+            words.starts_with("sources.coordinates is \"neural\" there"),
+            "{words}"
+        );
+    }
 }

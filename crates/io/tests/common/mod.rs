@@ -6,7 +6,7 @@ use safetensors::tensor::TensorInfo;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use strtransformer::config::{AssignmentRule, Elimination, MixerKind};
+use strtransformer::config::{AssignmentRule, Coordinates, Elimination, MixerKind};
 use strtransformer::mixer::Mixer;
 use strtransformer::synth::ProblemSpec;
 use strtransformer::train::{Start, StepReport};
@@ -54,6 +54,7 @@ pub fn custom() -> (Config, Start) {
     config.mixer.kind = MixerKind::Custom;
     config.mixer.elimination = Elimination::Gradient;
     config.assignment.rule = AssignmentRule::None;
+    config.sources.coordinates = Some(Coordinates::Fiber);
     let start = Start {
         mixer: Some(PostNonlinear::boxed(SOURCES)),
         sources: None,
@@ -102,6 +103,7 @@ pub fn assert_same(a: &Separation, b: &Separation) {
     assert_eq!(a.scaling, b.scaling);
     assert_eq!(a.whitening, b.whitening);
     mats(&a.unmixing, &b.unmixing);
+    assert_eq!(a.bend, b.bend);
     assert_eq!(a.gauge, b.gauge);
     assert_eq!(a.terms, b.terms);
     assert_eq!(a.smoothed_objective.to_bits(), b.smoothed_objective.to_bits());
