@@ -141,14 +141,18 @@ fn tensors(path: &Path) -> Outcome<(String, Value)> {
             let (t, k) = model.sources().shape();
             let names = &model.parts().channel_names;
             let words = format!(
-                "{}: a model of {k} sources, {t} samples, {} channels ({})\n  mixer {:?}, {} steps, {:?}, converged: {}\n",
+                "{}: a model of {k} sources, {t} samples, {} channels ({})\n  mixer {:?}, {} steps, {:?}, converged: {}\n  sources of new rows: {}\n",
                 path.display(),
                 names.len(),
                 names.join(", "),
                 model.config().mixer.kind,
                 model.steps(),
                 model.stop_reason(),
-                model.converged()
+                model.converged(),
+                match model.is_a_map() {
+                    true => "a map of the channels",
+                    false => "optimised by transform",
+                }
             );
             let json = json!({
                 "path": path.display().to_string(),

@@ -26,7 +26,7 @@ pub struct Transform {
     /// Replace the file
     #[arg(long)]
     overwrite: bool,
-    /// Steps for the sources of a nonlinear model; an affine one needs none
+    /// Steps for the sources of a nonlinear model that is not in neural coordinates; any other needs none
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     steps: u32,
     /// Show nothing but errors

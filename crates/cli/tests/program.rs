@@ -262,7 +262,7 @@ fn transform_gives_the_sources_of_the_same_recording_again() {
 }
 
 #[test]
-fn transform_optimises_the_sources_of_a_nonlinear_model() {
+fn transform_optimises_sources_that_are_free_in_every_sample() {
     let place = Place::new();
     place.problem("300");
     let run = [
@@ -272,6 +272,8 @@ fn transform_optimises_the_sources_of_a_nonlinear_model() {
         "3",
         "--mixer",
         "mlp",
+        "--set",
+        "sources.coordinates=fiber",
         "-o",
         "run",
         "-q",

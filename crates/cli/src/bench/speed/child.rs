@@ -9,7 +9,7 @@ use std::error::Error;
 use std::process::Command;
 use strt_kernels::cpu::SimdPath;
 use strtransformer::Trainer;
-use strtransformer::config::MixerKind;
+use strtransformer::config::{Coordinates, MixerKind};
 
 #[derive(Args)]
 pub struct Child {
@@ -56,6 +56,7 @@ impl Child {
                 config.branches.crop = crop;
                 if free {
                     (config.mixer.kind, config.sources.unlock) = (MixerKind::Mlp, Some(0.0));
+                    config.sources.coordinates = Some(Coordinates::Fiber);
                 }
                 let recording = setting::autoregressive(samples, channels, sources)?;
                 let mut trainer = Trainer::new(&recording, &config)?;

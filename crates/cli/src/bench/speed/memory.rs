@@ -100,7 +100,7 @@ pub fn measure() -> Result<Report, Box<dyn Error>> {
         row("measured", &|p| megabytes(p.measured)),
         row("", &Peak::verdict),
     ];
-    let header = ["MB", "affine", "nonlinear, free sources"];
+    let header = ["MB", "affine", "nonlinear, free sources (`fiber`)"];
     let text = format!("{title}\n{}", table(&header, &rows));
     let json = json!({
         "measured": true, "n_samples": N_SAMPLES, "n_channels": N_CHANNELS, "n_sources": N_SOURCES,
