@@ -33,8 +33,7 @@ def main():
     found = {}
     for mixer in ("affine", "mlp"):
         estimator = StrTransformer(n_components=3, mixer=mixer, max_iter=arguments.steps, random_state=0)
-        # The sources that were optimised. A nonlinear mixer has no matrix to apply: `transform` on new data optimises
-        # their sources with the trained mixer and networks held fixed.
+        # A nonlinear mixer has no unmixing matrix, but a map of the channels, which `transform` applies to new rows.
         sources = estimator.fit_transform(channels)
         explained = estimator.score(channels)
         matching = match_sources(sources, true)

@@ -188,8 +188,8 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def fit_transform(self, X, y=None, *, sampling_rate=None):
         """Separate a recording and give its sources as they were optimised.
 
-        With an affine mixer and the default preset they are those of :meth:`transform`, up to rounding; otherwise they are
-        better.
+        With the default preset they are those of :meth:`transform`, up to rounding; with sources that are free in every
+        sample (``sources.coordinates`` other than its default) they are better.
 
         Parameters
         ----------
@@ -211,17 +211,18 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def transform(self, X, *, max_iter=500):
         """Sources of a recording under the trained model.
 
-        With an affine mixer this is row by row ``(X - mean_) @ components_.T``. A nonlinear mixer has no inverse: the
-        sources of the new samples are optimised from the best linear guess, with everything else frozen. They then depend
-        on each other through time, and differ from those of :meth:`fit_transform` for the same ``X``, which must hold two
-        patches of the largest patch size of the run.
+        With an affine mixer this is row by row ``(X - mean_) @ components_.T``, with a nonlinear one row by row the map that
+        was learned with it. Only where a nonlinear run had other coordinates than the default ``neural`` are its sources no
+        map of the channels: those of the new samples are then optimised from the best linear guess, with everything else
+        frozen. They depend on each other through time, and differ from those of :meth:`fit_transform` for the same ``X``,
+        which must hold two patches of the largest patch size of the run.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), frame or Recording
             The recording, with the channels of the training data in the same order. NaN where values are missing.
         max_iter : int, default=500
-            Steps of the optimisation; an affine mixer needs none.
+            Steps of the optimisation, where there is one.
 
         Returns
         -------
@@ -393,7 +394,7 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return estimator
 
     def _sources_of(self, X, max_iter):
-        if self.model_.is_affine:
+        if self.model_.is_a_map:
             return self.model_.unmix(X)
         report = Reporter(None, self.verbose, 1)
         sources, stop, _, raised = self.model_.transform(

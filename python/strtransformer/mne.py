@@ -151,6 +151,11 @@ def fit(
     for warning in told:
         warnings.warn(warning.message, stacklevel=2)  # again, so that it points at the caller
 
+    if not hasattr(estimator, "components_"):
+        raise ValueError(
+            "config: expected sources that are a linear map of the channels, which an mne ICA object is; remove "
+            "'sources.coordinates' from config"
+        )
     ica.pca_mean_ = np.array(estimator.mean_, dtype=np.float64)
     _split_unmixing(ica, np.asarray(estimator.components_, dtype=np.float64), covariance)
     ica._update_mixing_matrix()

@@ -90,9 +90,24 @@ def test_the_dtype_is_kept(problem, quick, dtype, mixer):
     assert_array_equal(sources, again.astype(dtype))
 
 
-def test_a_nonlinear_mixer_has_no_matrix_and_optimises_new_sources(problem, quick):
+def test_a_nonlinear_mixer_has_no_matrix_but_a_map(problem, quick):
     X = problem.observations
     separator = StrTransformer(3, mixer="mlp", random_state=0, **quick)
+    sources = separator.fit_transform(X)
+    assert not hasattr(separator, "mixing_") and not hasattr(separator, "components_")
+    assert_allclose(separator.transform(X), sources, atol=1e-9)
+    assert_allclose(separator.transform(X[50:51]), sources[50:51], atol=1e-9)
+    # It is no matrix: half a sample from the mean has not half the source.
+    mean, far = separator.transform(separator.mean_[None]), separator.mean_ + 2 * (X[50:51] - separator.mean_)
+    assert not np.allclose(separator.transform(far) - mean, 2 * (sources[50:51] - mean), rtol=1e-6)
+    again = pickle.loads(pickle.dumps(separator))
+    assert_array_equal(again.transform(X), separator.transform(X))
+
+
+def test_sources_that_are_free_in_every_sample_are_optimised_for_new_data(problem, quick):
+    X = problem.observations
+    config = {**quick["config"], "sources.coordinates": "fiber"}
+    separator = StrTransformer(3, mixer="mlp", random_state=0, **{**quick, "config": config})
     sources = separator.fit_transform(X)
     assert sources.shape == (200, 3) and not hasattr(separator, "mixing_") and not hasattr(separator, "components_")
     assert_allclose(separator.mean_, X.mean(axis=0), atol=1e-12)

@@ -250,6 +250,7 @@ def test_share_of_the_variance(raw):
     ("arguments", "kind", "message"),
     [
         (dict(mixer="mlp"), ValueError, "mixer: expected 'affine', got 'mlp'"),
+        (dict(config={"sources.coordinates": "neural"}, max_iter=5), ValueError, "config: expected sources that are a linear map"),
         (dict(n_components=1), ValueError, "n_components: expected 2 to 16"),
         (dict(n_components=17), ValueError, "n_components: expected 2 to 16"),
         (dict(n_components=1.5), ValueError, "between 0 and 1"),

@@ -126,7 +126,12 @@ impl Model {
 
     #[getter]
     fn is_affine(&self) -> bool {
-        self.separation.mixing().is_some()
+        self.separation.unmixing().is_some()
+    }
+
+    #[getter]
+    fn is_a_map(&self) -> bool {
+        self.separation.is_a_map()
     }
 
     /// (T, K).
@@ -262,18 +267,18 @@ impl Model {
         settings::to_dict(py, self.separation.config())
     }
 
-    /// Sources (T, K) of rows of the same channels under an affine mixer.
+    /// Sources (T, K) of rows of the same channels, where they are a map of the channels.
     fn unmix<'py>(&self, py: Python<'py>, data: Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let sources = py.detach(|| self.separation.unmix(data.0.as_ref()));
         let sources = sources.ok_or_else(|| {
             PyRuntimeError::new_err(
-                "a nonlinear mixer has no inverse: its sources are optimised by `transform`",
+                "the sources of this model are no map of the channels: they are optimised by `transform`",
             )
         })?;
         Ok(to_array(py, sources.map_err(errors::of_core)?.as_ref()))
     }
 
-    /// Sources of a recording: unmixed (affine) or optimised with everything else frozen (nonlinear). With them: why the
+    /// Sources of a recording: unmixed where they are a map of the channels, else optimised with everything else frozen. With them: why the
     /// optimisation ended (or None), whether they had stopped improving, and what was raised meanwhile.
     #[pyo3(signature = (recording, steps, callback=None))]
     fn transform<'py>(
