@@ -63,7 +63,7 @@
 //! once. A nonlinear one has *neural* coordinates,
 //!
 //! ```text
-//! S = Zw·A + tanh(Zw·U + b)·V        L_sep = −1/T Σ_t ln(d_t² + 10⁻⁶)        d_t = det(∂s_t/∂z_t)/Π_k σ_k
+//! S = Zw·A + tanh(Zw·U + b)·V        L_sep = −1/T Σ_t ln(d_t² + 10⁻²ᴷ)        d_t = det(∂s_t/∂z_t)/Π_k σ_k
 //! ```
 //!
 //! a smooth map of the components that is bent from a second stage on. Its volume takes the place of det C (for V = 0 they are the same), so

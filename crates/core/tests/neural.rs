@@ -30,7 +30,7 @@ fn the_volume_of_a_straight_map_is_the_determinant() {
     };
     let (fiber, neural) = (separation(Coordinates::Fiber), separation(Coordinates::Neural));
     assert!(fiber > 1.0, "{fiber}");
-    // 10⁻⁴ is added to the correlations of the one, 10⁻⁶ to the square of the other.
+    // 10⁻⁴ is added to the correlations of the one, 10⁻⁶ to the squared determinant of the other.
     assert!((fiber - neural).abs() < 2e-2 * fiber, "{fiber} against {neural}");
 }
 

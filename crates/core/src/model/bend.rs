@@ -81,7 +81,7 @@ pub(crate) fn add(bend: &Mat<f64>, z: MatRef<'_, f64>, mut hidden: MatMut<'_, f6
 /// The bend over n rows, forward and backward, with its workspace.
 pub(crate) struct Bend {
     parts: Vec<Part>,
-    stride: usize,      // the volume is that of every so manieth row
+    stride: usize,      // the volume is taken over every stride-th row
     products: Mat<f64>, // U_ij·V_jk (h×K²), entry (i, k) in column i·K + k
 }
 
@@ -150,7 +150,7 @@ impl Bend {
     /// L = −1/T Σ_t ln(d_t² + ε)     d_t = det J_t / Π_k (σ_k + ε)     J_t = ∂s_t/∂z_t = A + U·diag(1 − τ_t²)·V
     /// ```
     ///
-    /// Without a bend this is −ln det C, whatever A is. Where there are many sources the mean is over every so manieth
+    /// Without a bend this is −ln det C, whatever A is. Where there are many sources the mean is over every n-th
     /// sample only, `phase` (in [0, 1)) says from which on. Adds weight · the gradient in A and in the parameters, keeps what
     /// τ is asked for until [`Bend::backward`], and returns L and weight · ∂L/∂ln(σ_k + ε), the same for every k.
     pub fn volume(
