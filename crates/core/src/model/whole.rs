@@ -277,7 +277,8 @@ impl Whole {
         }
     }
 
-    /// S̃ over the samples by which correlation times are judged: all, or those in the middle of a longer recording.
+    /// The sources over the samples by which correlation times are judged: S̃ of all, or S in the middle of a longer
+    /// recording. Neither mean nor scale changes a correlation time.
     pub fn judged_sources(&self, sources: &SourceParameters) -> Mat<f64> {
         match &self.blocks {
             None => self.mixer_input().to_owned(),
@@ -285,7 +286,7 @@ impl Whole {
         }
     }
 
-    /// The same at the end of a run, from when on the gauge is that of all samples.
+    /// S̃ of all samples at the end of a run, from when on the gauge is theirs.
     pub fn settle(&mut self, sources: &SourceParameters) -> Mat<f64> {
         let Some(blocks) = &self.blocks else {
             return self.mixer_input().to_owned();
