@@ -2,10 +2,13 @@
 
 use crate::steps::{apt_install, works};
 
-/// Installs Chromium where there is none. Without it the tests of the report in a browser are skipped, and say so.
+/// Installs Chromium where there is none. Without it the tests of the report in a browser are
+/// skipped, and say so.
 pub fn provide() {
     let names = ["chromium", "chromium-browser", "google-chrome"];
-    if std::env::var_os("CHROMIUM").is_some() || names.iter().any(|name| works(name, &["--version"])) {
+    if std::env::var_os("CHROMIUM").is_some()
+        || names.iter().any(|name| works(name, &["--version"]))
+    {
         return;
     }
     if !apt_install(&["chromium"]) {

@@ -1,9 +1,10 @@
-//! `cargo xtask test`, `cargo xtask ci` and `cargo xtask wheel`: the project's own commands, in Rust so that they run
-//! wherever Rust does.
+//! `cargo xtask test`, `cargo xtask ci` and `cargo xtask wheel`: the project's own commands, in
+//! Rust so that they run wherever Rust does.
 //!
-//! Each step is one command, printed before it runs; the first that fails ends the task with its status. Python packages go
-//! into an environment under `target/`. Only `ci` installs something into the system: Chromium for the tests of the report
-//! and Python for those of the package, where there are none and Debian's packages can be had.
+//! Each step is one command, printed before it runs; the first that fails ends the task with its
+//! status. Python packages go into an environment under `target/`. Only `ci` installs something
+//! into the system: Chromium for the tests of the report and Python for those of the package, where
+//! there are none and Debian's packages can be had.
 
 mod browser;
 mod python;
@@ -20,8 +21,8 @@ Tasks:
   wheel   wheel and source distribution of the Python package, in dist/
   ci      formatting, lints, docs without warnings, a browser and Python for the tests, then `cargo xtask test`";
 
-/// One profile for everything, so that the dependencies are built once. The extension module has no tests that run without
-/// Python, and is built with the wheel.
+/// One profile for everything, so that the dependencies are built once. The extension module has no
+/// tests that run without Python, and is built with the wheel.
 const TEST: &[Cargo] = &[Cargo {
     arguments: &[
         "test",

@@ -1,8 +1,9 @@
 //! The Python package: an environment of its own under `target/`, the wheel, its tests.
 //!
-//! Needs Python 3.10 or newer with its modules `venv` and `pip`; the variable `PYTHON` names another one than the first that
-//! is found. What the environment holds is pinned in `python/requirements-test.txt`; it is filled anew when that file
-//! changes, so that a second run is quick.
+//! Needs Python 3.10 or newer with its modules `venv` and `pip`; the variable `PYTHON` names
+//! another one than the first that is found. What the environment holds is pinned in
+//! `python/requirements-test.txt`; it is filled anew when that file changes, so that a second run
+//! is quick.
 
 use crate::steps::{apt_install, run, works};
 use std::ffi::OsString;
@@ -13,11 +14,18 @@ use std::{env, fs};
 const REQUIREMENTS: &str = "python/requirements-test.txt";
 /// What a Python must be able to do.
 const USABLE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
-const PIP_INSTALL: [&str; 5] = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+const PIP_INSTALL: [&str; 5] = [
+    "-m",
+    "pip",
+    "install",
+    "--quiet",
+    "--disable-pip-version-check",
+];
 /// Where wheel and sdist for others go.
 const DIST: &str = "dist";
 
-/// Builds the wheel, installs it into the environment and runs its tests. Skipped, with a message, where there is no Python.
+/// Builds the wheel, installs it into the environment and runs its tests. Skipped, with a message,
+/// where there is no Python.
 pub fn test() -> Result<(), String> {
     let Some(python) = find() else {
         eprintln!(
@@ -36,8 +44,9 @@ pub fn test() -> Result<(), String> {
 
 /// Builds the wheel and the source distribution.
 pub fn wheel() -> Result<(), String> {
-    let python = find()
-        .ok_or("expected Python 3.10 or newer with venv, found none; install one, or name it by PYTHON")?;
+    let python = find().ok_or(
+        "expected Python 3.10 or newer with venv, found none; install one, or name it by PYTHON",
+    )?;
     let environment = Environment::ready(&python)?;
     let sdist = ["-m", "maturin", "sdist", "--out", DIST];
     run("python", environment.python().args(sdist))?;
@@ -46,7 +55,8 @@ pub fn wheel() -> Result<(), String> {
     Ok(())
 }
 
-/// Installs Python where there is none. Without it the tests of the package are skipped, and say so.
+/// Installs Python where there is none. Without it the tests of the package are skipped, and say
+/// so.
 pub fn provide() {
     if find().is_none() {
         apt_install(&["python3", "python3-venv"]);
@@ -103,7 +113,8 @@ impl Environment {
         )?;
         let install = [&PIP_INSTALL[..], &["-r", REQUIREMENTS]].concat();
         run("python", environment.python().args(install))?;
-        fs::write(&stamp, wanted).map_err(|error| format!("{}: cannot write: {error}", stamp.display()))?;
+        fs::write(&stamp, wanted)
+            .map_err(|error| format!("{}: cannot write: {error}", stamp.display()))?;
         Ok(environment)
     }
 
@@ -117,8 +128,8 @@ impl Environment {
         command
     }
 
-    /// Builds the wheel into a directory and names it. The profile is that of everything else, so that dependencies are
-    /// built once.
+    /// Builds the wheel into a directory and names it. The profile is that of everything else, so
+    /// that dependencies are built once.
     fn wheel(&self, directory: &Path) -> Result<PathBuf, String> {
         if directory.is_dir() {
             remove_wheels(directory)?;
@@ -132,8 +143,8 @@ impl Environment {
 }
 
 fn wheels(directory: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries =
-        fs::read_dir(directory).map_err(|error| format!("{}: cannot read: {error}", directory.display()))?;
+    let entries = fs::read_dir(directory)
+        .map_err(|error| format!("{}: cannot read: {error}", directory.display()))?;
     Ok(entries
         .flatten()
         .map(|entry| entry.path())
@@ -143,7 +154,8 @@ fn wheels(directory: &Path) -> Result<Vec<PathBuf>, String> {
 
 fn remove_wheels(directory: &Path) -> Result<(), String> {
     for wheel in wheels(directory)? {
-        fs::remove_file(&wheel).map_err(|error| format!("{}: cannot remove: {error}", wheel.display()))?;
+        fs::remove_file(&wheel)
+            .map_err(|error| format!("{}: cannot remove: {error}", wheel.display()))?;
     }
     Ok(())
 }

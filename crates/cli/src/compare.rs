@@ -1,8 +1,9 @@
 //! `strt compare`: StrTransformer and the classical methods on one recording.
 //!
-//! With a reference the methods are scored against it. Without one there are three blind scores: how well each source is
-//! predicted by its own past, how much the sources still depend on each other, and how well the sources of two starts of a
-//! method agree (1 for methods that do not depend on chance).
+//! With a reference the methods are scored against it. Without one there are three blind scores:
+//! how well each source is predicted by its own past, how much the sources still depend on each
+//! other, and how well the sources of two starts of a method agree (1 for methods that do not
+//! depend on chance).
 
 use crate::failure::{Failure, Outcome};
 use crate::input::{InputOptions, read_reference};
@@ -40,8 +41,8 @@ pub struct Compare {
     /// Let StrTransformer take its nonlinear mixer
     #[arg(long)]
     nonlinear: bool,
-    /// Folder for the page, the table and the sources [default: name of the input with the ending .compare, in the current
-    /// folder]
+    /// Folder for the page, the table and the sources [default: name of the input with the ending
+    /// .compare, in the current folder]
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Replace the folder of an earlier comparison
@@ -184,7 +185,9 @@ impl Compare {
         let (mut found, mut failed) = (Vec::new(), Vec::new());
         for method in methods {
             let what = format!("running {method}");
-            match under_way(self.quiet, &what, || method.run(recording, &self.task(self.seed))) {
+            match under_way(self.quiet, &what, || {
+                method.run(recording, &self.task(self.seed))
+            }) {
                 Ok(result) => found.push((method, result)),
                 Err(error) => failed.push(Failed {
                     method: method.to_string(),
@@ -215,7 +218,9 @@ impl Compare {
         };
         let predicted: Result<Vec<f64>, _> = sources
             .col_iter()
-            .map(|source| temporal_predictability(&source.iter().copied().collect::<Vec<_>>(), DEFAULT_ORDER))
+            .map(|source| {
+                temporal_predictability(&source.iter().copied().collect::<Vec<_>>(), DEFAULT_ORDER)
+            })
             .collect();
         let stability = match method.is_random() {
             true => {
@@ -243,7 +248,13 @@ impl Compare {
         })
     }
 
-    fn write(&self, folder: &Path, recording: &Recording, found: &[FoundBy], summary: &Summary) -> Outcome {
+    fn write(
+        &self,
+        folder: &Path,
+        recording: &Recording,
+        found: &[FoundBy],
+        summary: &Summary,
+    ) -> Outcome {
         let names = source_names(self.sources as usize);
         let mut compared = Vec::new();
         let first = found[0].1.sources.as_ref();
@@ -304,7 +315,8 @@ impl Compare {
 
 /// The sources of one method matched with those of another.
 fn matched(estimated: MatRef<'_, f64>, other: MatRef<'_, f64>) -> Outcome<Matching> {
-    // A reference has no gaps; where one method has them, all have, and what is there does not count.
+    // A reference has no gaps; where one method has them, all have, and what is there does not
+    // count.
     let whole = faer::Mat::from_fn(other.nrows(), other.ncols(), |t, k| match other[(t, k)] {
         value if value.is_nan() => 0.0,
         value => value,

@@ -1,5 +1,5 @@
-//! `strt demo`: a case study like the paper's (T = 1000, K = 3, smooth sources of three time scales, affine mixing), from
-//! generator to report.
+//! `strt demo`: a case study like the paper's (T = 1000, K = 3, smooth sources of three time
+//! scales, affine mixing), from generator to report.
 
 use crate::ending::words;
 use crate::failure::{Failure, Outcome};
@@ -75,9 +75,10 @@ impl Demo {
             output::print_line(&format!("Case study: {about}"));
         }
         let mut config = Config::new(k);
-        (config.seed, config.threads, config.optimizer.steps) = (self.seed, self.threads, self.steps);
-        let run =
-            Run::new(&recording, Some(&reference), &config, 10).map_err(Error::of_run(self.out.display()))?;
+        (config.seed, config.threads, config.optimizer.steps) =
+            (self.seed, self.threads, self.steps);
+        let run = Run::new(&recording, Some(&reference), &config, 10)
+            .map_err(Error::of_run(self.out.display()))?;
 
         folder.begin()?;
         let done = || -> Outcome<_> {
@@ -118,7 +119,9 @@ impl Demo {
             output::print_line(&serde_json::to_string_pretty(&summary)?);
         } else if !self.quiet {
             output::print(&format!("\n{}", words(&summary, &self.out)));
-            if let (Some((estimated, _)), Some(mixing)) = (ended.separation.mixing(), &problem.mixing) {
+            if let (Some((estimated, _)), Some(mixing)) =
+                (ended.separation.mixing(), &problem.mixing)
+            {
                 let amari = amari_from_mixing(estimated.as_ref(), mixing.as_ref())?;
                 output::print_line(&format!("\nAmari distance of the mixing: {amari:.4}"));
             }

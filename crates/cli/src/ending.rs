@@ -11,10 +11,14 @@ use strtransformer::train::StopReason;
 pub fn words(summary: &Summary, folder: &Path) -> String {
     let mut text = sources(summary);
     text.push('\n');
-    let mut fact =
-        |name: &str, value: String| writeln!(text, "{name:<34} {value}").expect("a string takes text");
+    let mut fact = |name: &str, value: String| {
+        writeln!(text, "{name:<34} {value}").expect("a string takes text")
+    };
     if let Some(scores) = &summary.scores {
-        fact("mean absolute correlation (MAC)", format!("{:.4}", scores.mac));
+        fact(
+            "mean absolute correlation (MAC)",
+            format!("{:.4}", scores.mac),
+        );
     }
     fact(
         "variance of the channels explained",

@@ -20,15 +20,15 @@ const PROBLEM: &str = "problem.json";
 
 #[derive(Args)]
 pub struct Generate {
-    /// How the sources behave in time:
-    /// gp, gpclose: smooth Gaussian processes of well separated or close length-scales; sines: sums and products of sines;
-    /// ar: AR(1); nonsmooth: sawtooth, square wave, AR(1) with Laplace innovations; switchingar: AR(2) resonances that switch
-    /// between regimes (SNICA); segmentlaplace: Laplace noise with a scale per segment (TCL); segmentgaussian: Gaussian noise
-    /// with a variance per segment (iVAE)
+    /// How the sources behave in time: gp, gpclose: smooth Gaussian processes of well separated or
+    /// close length-scales; sines: sums and products of sines; ar: AR(1); nonsmooth: sawtooth,
+    /// square wave, AR(1) with Laplace innovations; switchingar: AR(2) resonances that switch
+    /// between regimes (SNICA); segmentlaplace: Laplace noise with a scale per segment (TCL);
+    /// segmentgaussian: Gaussian noise with a variance per segment (iVAE)
     #[arg(value_parser = kinds(), hide_possible_values = false)]
     kind: SourceKind,
-    /// How they are mixed: linear, pnl, mlp2, mlp3, leakymlpL or tanhmlpL with L layers, such as leakymlp3 (TCL) or
-    /// tanhmlp3 (iVAE)
+    /// How they are mixed: linear, pnl, mlp2, mlp3, leakymlpL or tanhmlpL with L layers, such as
+    /// leakymlp3 (TCL) or tanhmlp3 (iVAE)
     #[arg(long, default_value = "linear", value_parser = mixing)]
     mixing: MixingKind,
     /// Number of samples T
@@ -162,7 +162,8 @@ pub fn write_signals_of(problem: &Problem, folder: &Path, formats: &[Format]) ->
             let signals = Signals {
                 values,
                 names,
-                // Sound needs a rate; generated samples have none, so the usual one of sound is taken.
+                // Sound needs a rate; generated samples have none, so the usual one of sound is
+                // taken.
                 rate: (format == Format::Wav).then_some(44_100.0),
             };
             write_signals(folder.join(format!("{name}.{}", format.ending())), &signals)?;

@@ -47,8 +47,9 @@ impl Info {
         for note in &found.notes {
             text.push_str(&format!("  {note}\n"));
         }
-        let array =
-            |variable: &strt_io::Variable| vec![variable.name.clone(), format!("{:?}", variable.shape)];
+        let array = |variable: &strt_io::Variable| {
+            vec![variable.name.clone(), format!("{:?}", variable.shape)]
+        };
         if !found.variables.is_empty() {
             let rows: Vec<Vec<String>> = found.variables.iter().map(array).collect();
             text.push_str(&format!("\n{}", table(&["array", "shape"], &rows)));

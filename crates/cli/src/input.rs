@@ -1,4 +1,5 @@
-//! Arguments that say which part of which file is read, the reading itself, and what is said about it.
+//! Arguments that say which part of which file is read, the reading itself, and what is said about
+//! it.
 
 use crate::failure::Outcome;
 use crate::output::note;
@@ -91,7 +92,8 @@ pub fn describe(path: &Path, opened: &Opened) -> String {
     lines
 }
 
-/// The true sources of a recording: of the same samples, or of the whole file of which `options` takes a span.
+/// The true sources of a recording: of the same samples, or of the whole file of which `options`
+/// takes a span.
 pub fn read_reference(
     path: &Path,
     recording: &Recording,

@@ -1,8 +1,9 @@
 //! The program `strt` as a function: blind source separation from the command line.
 //!
-//! In: a command line. Out: an exit status, and whatever the command writes and prints. All is glue: arguments become values,
-//! values go to the library, results become files and lines; nothing is computed here. This library exists so that other
-//! packages can offer the same command; to separate recordings from Rust, use `strtransformer` and `strt-runs`.
+//! In: a command line. Out: an exit status, and whatever the command writes and prints. All is
+//! glue: arguments become values, values go to the library, results become files and lines; nothing
+//! is computed here. This library exists so that other packages can offer the same command; to
+//! separate recordings from Rust, use `strtransformer` and `strt-runs`.
 
 mod bench;
 mod compare;
@@ -94,10 +95,11 @@ impl Command {
     }
 }
 
-/// Runs the program on a command line, whose first word is the program's name, and gives the exit status.
+/// Runs the program on a command line, whose first word is the program's name, and gives the exit
+/// status.
 ///
-/// It writes to standard output and standard error, and catches Ctrl-C while it trains: a second one ends the process. Meant to
-/// be called once in a process, which then ends.
+/// It writes to standard output and standard error, and catches Ctrl-C while it trains: a second
+/// one ends the process. Meant to be called once in a process, which then ends.
 pub fn main_from(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let parsed = match Arguments::try_parse_from(&arguments) {

@@ -1,6 +1,8 @@
-//! Separation methods by name: StrTransformer under its presets, and the classical ones of the library.
+//! Separation methods by name: StrTransformer under its presets, and the classical ones of the
+//! library.
 //!
-//! In: a recording and a [`Task`]. Out: [`Found`], the same for every method, so that they can be compared.
+//! In: a recording and a [`Task`]. Out: [`Found`], the same for every method, so that they can be
+//! compared.
 
 use crate::failure::{Failure, Outcome};
 use faer::Mat;
@@ -101,7 +103,8 @@ impl MethodName {
                 if task.nonlinear {
                     config.mixer.kind = MixerKind::Mlp;
                 }
-                (config.seed, config.threads, config.optimizer.steps) = (task.seed, task.threads, task.steps);
+                (config.seed, config.threads, config.optimizer.steps) =
+                    (task.seed, task.threads, task.steps);
                 let layers: Vec<Layer<'_>> = task
                     .assignments
                     .iter()

@@ -1,5 +1,5 @@
-//! Lines on standard output and standard error, from a program that must not panic when nobody reads them any more
-//! (`strt … | head`), and command lines that can be typed again.
+//! Lines on standard output and standard error, from a program that must not panic when nobody
+//! reads them any more (`strt … | head`), and command lines that can be typed again.
 
 use std::io::{ErrorKind, Write};
 

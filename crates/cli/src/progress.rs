@@ -1,4 +1,5 @@
-//! What a long step shows: a bar on a terminal, a plain line now and then elsewhere, nothing when asked to be quiet.
+//! What a long step shows: a bar on a terminal, a plain line now and then elsewhere, nothing when
+//! asked to be quiet.
 
 use crate::output::note;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -34,7 +35,8 @@ impl Progress {
             let _ = write!(out, "{:.0}", state.per_sec());
         };
         bar.set_style(
-            style("{bar:25} {pos}/{len} steps, {rate} steps/s, {eta} left, {msg}").with_key("rate", rate),
+            style("{bar:25} {pos}/{len} steps, {rate} steps/s, {eta} left, {msg}")
+                .with_key("rate", rate),
         );
         bar.set_position(before as u64);
         bar.reset_eta();
@@ -58,7 +60,8 @@ impl Progress {
                 }
                 let every = report.steps.div_ceil(PLAIN_LINES).max(1);
                 if report.step.is_multiple_of(every) || report.step == report.steps {
-                    let rate = (report.step - *before) as f64 / began.elapsed().as_secs_f64().max(1e-9);
+                    let rate =
+                        (report.step - *before) as f64 / began.elapsed().as_secs_f64().max(1e-9);
                     let left = (report.steps - report.step) as f64 / rate;
                     note(&format!(
                         "step {}/{}, {rate:.0} steps/s, {left:.0} s left, {}",
@@ -93,7 +96,8 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// A turning sign on a terminal, for something that may take long and whose length is not known; gone when it is dropped.
+/// A turning sign on a terminal, for something that may take long and whose length is not known;
+/// gone when it is dropped.
 pub struct Sign(ProgressBar);
 
 impl Sign {

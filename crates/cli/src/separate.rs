@@ -30,14 +30,15 @@ summary.json and report.html; with a reference also scores.csv.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Separate {
-    /// The recording: CSV, TSV, NPY, NPZ, MATLAB, EDF, BDF, WAV, Parquet, EEGLAB or WFDB. With --resume only needed where it
-    /// has been moved
+    /// The recording: CSV, TSV, NPY, NPZ, MATLAB, EDF, BDF, WAV, Parquet, EEGLAB or WFDB. With
+    /// --resume only needed where it has been moved
     #[arg(required_unless_present = "resume")]
     input: Option<PathBuf>,
     /// Number of sources, or `auto` to estimate it from the eigenvalues of the channels
     #[arg(long, short = 'k', value_name = "K|auto", value_parser = sources, allow_negative_numbers = true)]
     sources: Option<Sources>,
-    /// Folder for the results [default: name of the input with the ending .strt, in the current folder]
+    /// Folder for the results [default: name of the input with the ending .strt, in the current
+    /// folder]
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
     /// True sources (samples × sources), for scores only: training does not see them
@@ -61,8 +62,9 @@ pub struct Separate {
         "steps", "restarts", "rate", "channels", "start", "stop", "variable", "transpose", "delimiter", "time_column",
     ])]
     resume: Option<PathBuf>,
-    /// Start the run, or continue what an earlier call with the same arguments has left, or do nothing where it is finished:
-    /// the same command may be given any number of times, as by a batch system
+    /// Start the run, or continue what an earlier call with the same arguments has left, or do
+    /// nothing where it is finished: the same command may be given any number of times, as by a
+    /// batch system
     #[arg(long = "continue", conflicts_with = "resume")]
     go_on: bool,
     /// Show nothing but errors
@@ -167,11 +169,19 @@ impl Separate {
             output::print(&format!("\n{}", words(&written.summary, place)));
         }
         if written.interrupted {
-            terminal.say(&format!("interrupted: continue with `{}`", resume_command(place)));
+            terminal.say(&format!(
+                "interrupted: continue with `{}`",
+                resume_command(place)
+            ));
             return Err(Failure::Interrupted);
         }
         if written.stop() == StopReason::Diverged {
-            let why = written.summary.warnings.first().cloned().unwrap_or_default();
+            let why = written
+                .summary
+                .warnings
+                .first()
+                .cloned()
+                .unwrap_or_default();
             return Err(Failure::Failed(format!("{}: {why}", place.display())));
         }
         Ok(())

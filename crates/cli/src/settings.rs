@@ -81,10 +81,11 @@ impl Settings {
         let file = self.config.iter().map(|path| Layer::File(path));
         let assignments = self.assignments.iter().map(|text| Layer::Assignment(text));
         let layers: Vec<Layer<'_>> = file.chain(assignments).collect();
-        let mut config = overlay_all(&self.preset.config(), &layers).map_err(|blamed| match *blamed {
-            (Layer::File(_) | Layer::Text { .. }, error) => Failure::Failed(error.to_string()),
-            (Layer::Assignment(_), error) => Failure::Usage(format!("--set {error}")),
-        })?;
+        let mut config =
+            overlay_all(&self.preset.config(), &layers).map_err(|blamed| match *blamed {
+                (Layer::File(_) | Layer::Text { .. }, error) => Failure::Failed(error.to_string()),
+                (Layer::Assignment(_), error) => Failure::Usage(format!("--set {error}")),
+            })?;
         self.warn_of_foreign_values(&config, n_sources);
         config.mixer.kind = self.mixer.map_or(config.mixer.kind, MixerName::kind);
         config.n_sources = n_sources.unwrap_or(config.n_sources);
@@ -101,10 +102,12 @@ impl Settings {
         Ok(config)
     }
 
-    /// A file with every value filled in, such as the `config.toml` of a run, was filled in for its own mixer and number of
-    /// sources.
+    /// A file with every value filled in, such as the `config.toml` of a run, was filled in for its
+    /// own mixer and number of sources.
     fn warn_of_foreign_values(&self, config: &Config, n_sources: Option<usize>) {
-        let other_mixer = self.mixer.is_some_and(|mixer| mixer.kind() != config.mixer.kind);
+        let other_mixer = self
+            .mixer
+            .is_some_and(|mixer| mixer.kind() != config.mixer.kind);
         let other_number = config.n_sources > 0 && n_sources.is_some_and(|n| n != config.n_sources);
         let filled_in = config.weights.structure.is_some() || config.mixer.ridge.is_some();
         if let (Some(path), true) = (&self.config, filled_in && (other_mixer || other_number)) {

@@ -1,5 +1,5 @@
-//! `strt completions` and `strt man`: what shells and `man` need to know about this program, from the same description of
-//! the arguments.
+//! `strt completions` and `strt man`: what shells and `man` need to know about this program, from
+//! the same description of the arguments.
 
 use crate::Arguments;
 use crate::failure::{Failure, Outcome};

@@ -1,4 +1,5 @@
-//! Plain text tables: columns padded to their widest cell, the first one to the left, the others to the right.
+//! Plain text tables: columns padded to their widest cell, the first one to the left, the others to
+//! the right.
 
 /// The rows under their header, two spaces between columns.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {

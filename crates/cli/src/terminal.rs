@@ -1,4 +1,5 @@
-//! A person at a terminal as the watcher of a run: notes and progress on standard error, Ctrl-C as the wish to stop.
+//! A person at a terminal as the watcher of a run: notes and progress on standard error, Ctrl-C as
+//! the wish to stop.
 
 use crate::input::{describe, describe_reference};
 use crate::interrupt;
@@ -49,7 +50,10 @@ impl Watcher for Terminal {
             }
             Event::Read(path, opened) => self.say(&describe(path, opened)),
             Event::ReadReference(path, opened) => self.say(&describe_reference(path, opened)),
-            Event::Counted(count) => self.say(&format!("sources: {}. {}", count.n_sources, count.reasoning)),
+            Event::Counted(count) => self.say(&format!(
+                "sources: {}. {}",
+                count.n_sources, count.reasoning
+            )),
             Event::Resumed { steps_done } => self.say(&format!("resumed after step {steps_done}")),
             Event::Training { steps_done } => {
                 interrupt::watch();

@@ -19,14 +19,15 @@ pub struct Transform {
     model: PathBuf,
     /// A recording with the channels of the one that the model was trained on
     input: PathBuf,
-    /// File for the sources: .npy, .csv, .mat, .parquet or .wav [default: name of the input with the ending .sources.npy, in
-    /// the current folder]
+    /// File for the sources: .npy, .csv, .mat, .parquet or .wav [default: name of the input with
+    /// the ending .sources.npy, in the current folder]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Replace the file
     #[arg(long)]
     overwrite: bool,
-    /// Steps for the sources of a nonlinear model that is not in neural coordinates; any other needs none
+    /// Steps for the sources of a nonlinear model that is not in neural coordinates; any other
+    /// needs none
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     steps: u32,
     /// Show nothing but errors
@@ -76,13 +77,17 @@ impl Transform {
         interrupt::watch();
         let mut progress = Progress::new(self.quiet, 0);
         let transformed = model
-            .transform(&recording, self.steps as usize, &mut |report: &StepReport<'_>| {
-                progress.show(report);
-                match interrupt::asked() {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
-            })
+            .transform(
+                &recording,
+                self.steps as usize,
+                &mut |report: &StepReport<'_>| {
+                    progress.show(report);
+                    match interrupt::asked() {
+                        true => ControlFlow::Break(()),
+                        false => ControlFlow::Continue(()),
+                    }
+                },
+            )
             .map_err(|error| Failure::Failed(format!("{}: {error}", self.input.display())))?;
         progress.end();
         match transformed.stop {
@@ -121,8 +126,8 @@ impl Transform {
         Ok(())
     }
 
-    /// The new recording with its channels as the model has them: by name where the file has those names, else as they
-    /// come.
+    /// The new recording with its channels as the model has them: by name where the file has those
+    /// names, else as they come.
     fn recording(&self, model: &Separation) -> Outcome<Recording> {
         let wanted = &model.parts().channel_names;
         let opened = self.reading.open(&self.input, self.quiet)?;
@@ -138,14 +143,17 @@ impl Transform {
                     note("channels: taken by name, in the order of the model");
                 }
                 let values = opened.recording.observations();
-                let picked = faer::Mat::from_fn(values.nrows(), order.len(), |t, c| values[(t, order[c])]);
+                let picked =
+                    faer::Mat::from_fn(values.nrows(), order.len(), |t, c| values[(t, order[c])]);
                 let recording = Recording::from_mat(picked)?.with_channel_names(wanted.clone())?;
                 Ok(match opened.recording.sampling_rate() {
                     Some(rate) => recording.with_sampling_rate(rate)?,
                     None => recording,
                 })
             }
-            None if found.len() == wanted.len() && !found.iter().any(|name| wanted.contains(name)) => {
+            None if found.len() == wanted.len()
+                && !found.iter().any(|name| wanted.contains(name)) =>
+            {
                 // Not even --quiet hides what may change the result.
                 note(&format!(
                     "warning: the channels are named {}, those of the model {}; they are taken in order",

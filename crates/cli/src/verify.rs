@@ -132,7 +132,12 @@ fn make(checks: &[Check], variant: Variant) -> Outcome<Vec<(f64, CheckResult)>> 
                     let result = checks[i].run(variant);
                     let mut made = made.lock().expect("no worker panics");
                     made.push((i, begun.elapsed().as_secs_f64(), result));
-                    output::note(&format!("{}/{} {}", made.len(), checks.len(), checks[i].name));
+                    output::note(&format!(
+                        "{}/{} {}",
+                        made.len(),
+                        checks.len(),
+                        checks[i].name
+                    ));
                 }
             });
         }
@@ -168,7 +173,11 @@ fn words(checks: &[Check], results: &[(f64, CheckResult)], variant: Variant) -> 
         if variant == Variant::Broken {
             text.push_str(&format!("  broken on purpose: {}\n", check.broken));
         }
-        for measured in result.measurements.iter().filter(|measured| !measured.holds) {
+        for measured in result
+            .measurements
+            .iter()
+            .filter(|measured| !measured.holds)
+        {
             let (what, value) = (&measured.what, measured.value);
             text.push_str(&format!(
                 "  not kept: {what} is {value:.3e}, must be {}\n",

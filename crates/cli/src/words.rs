@@ -11,9 +11,14 @@ pub static WORDS: Words = Words {
     steps: "--steps",
     sources: "--sources",
     resume: resume_command,
-    resume_with_recording: |folder| format!("strt separate RECORDING --resume {}", folder.display()),
+    resume_with_recording: |folder| {
+        format!("strt separate RECORDING --resume {}", folder.display())
+    },
     settings: |pairs| {
-        let texts: Vec<String> = pairs.iter().map(|(path, value)| setting(path, value)).collect();
+        let texts: Vec<String> = pairs
+            .iter()
+            .map(|(path, value)| setting(path, value))
+            .collect();
         texts.join(" ")
     },
 };

@@ -1,4 +1,5 @@
-//! `separate --continue` in an array of jobs: killed, queued again, submitted again. The script is the one of the guide.
+//! `separate --continue` in an array of jobs: killed, queued again, submitted again. The script is
+//! the one of the guide.
 #![cfg(unix)]
 
 mod common;
@@ -7,7 +8,8 @@ use common::{Place, SMALL};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The script of docs/python.md, with small networks, enough steps to be killed in the middle, and checkpoints all the time.
+/// The script of docs/python.md, with small networks, enough steps to be killed in the middle, and
+/// checkpoints all the time.
 fn script() -> String {
     let guide = include_str!("../../../docs/python.md");
     let start = guide
@@ -60,7 +62,11 @@ fn ended(child: Child) -> String {
 fn a_killed_task_goes_on_and_a_finished_one_is_left_alone() {
     let place = Place::new();
     place.done(&["generate", "gp", "--out", "data", "--samples", "300"]);
-    std::fs::copy(place.path("data/observations.csv"), place.path("recording.csv")).unwrap();
+    std::fs::copy(
+        place.path("data/observations.csv"),
+        place.path("recording.csv"),
+    )
+    .unwrap();
 
     let (mut first, second) = (task(&place, 0), task(&place, 1));
     let checkpoint = place.path("runs/seed-0.partial/checkpoint.safetensors");
@@ -80,7 +86,10 @@ fn a_killed_task_goes_on_and_a_finished_one_is_left_alone() {
     assert!(text.contains("resumed after step"), "{text}");
     for number in 0..2 {
         let text = ended(task(&place, number));
-        assert!(text.contains("this run is finished; nothing was done"), "{text}");
+        assert!(
+            text.contains("this run is finished; nothing was done"),
+            "{text}"
+        );
     }
     let now = std::fs::metadata(place.path("runs/seed-1/summary.json")).unwrap();
     assert_eq!(written.modified().unwrap(), now.modified().unwrap());

@@ -83,7 +83,11 @@ fn the_demo_writes_the_folder_and_prints_where_it_is() {
     place.write("mine/thesis.txt", "work");
     let ran = place.strt(&["demo", "--steps", "2", "--out", "mine"]);
     assert_eq!(ran.status, 1);
-    assert!(ran.stderr.contains("was not written by strt"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("was not written by strt"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(place.names("mine"), ["thesis.txt"]);
     place.problem("100");
     let ran = place.strt(&["demo", "--steps", "2", "--out", "data"]);
@@ -110,7 +114,10 @@ fn the_demo_gives_the_same_result_with_any_number_of_threads() {
         ]);
     }
     for name in ["sources.npy", "history.csv", "scores.csv"] {
-        assert_eq!(place.read(&format!("1/{name}")), place.read(&format!("3/{name}")));
+        assert_eq!(
+            place.read(&format!("1/{name}")),
+            place.read(&format!("3/{name}"))
+        );
     }
 }
 
@@ -120,7 +127,10 @@ fn evaluate_matches_sources_whatever_their_order_and_sign() {
     let rows = |f: &dyn Fn(f64) -> String| (0..50).map(|t| f(f64::from(t))).collect::<String>();
     place.write(
         "true.csv",
-        format!("a,b\n{}", rows(&|t| format!("{},{}\n", t.sin(), (0.3 * t).cos()))),
+        format!(
+            "a,b\n{}",
+            rows(&|t| format!("{},{}\n", t.sin(), (0.3 * t).cos()))
+        ),
     );
     place.write(
         "found.csv",
@@ -195,7 +205,12 @@ fn every_generator_writes_a_problem_that_can_be_separated() {
             "-q",
         ];
         place.done(&[&arguments[..], &SMALL].concat());
-        assert!(place.json("run/summary.json")["scores"]["mac"].as_f64().unwrap() > 0.0);
+        assert!(
+            place.json("run/summary.json")["scores"]["mac"]
+                .as_f64()
+                .unwrap()
+                > 0.0
+        );
     }
 }
 
@@ -205,12 +220,26 @@ fn transform_gives_the_sources_of_the_same_recording_again() {
     place.problem("300");
     place.done(
         &[
-            &["separate", "data/observations.csv", "-k", "3", "-o", "run", "-q"][..],
+            &[
+                "separate",
+                "data/observations.csv",
+                "-k",
+                "3",
+                "-o",
+                "run",
+                "-q",
+            ][..],
             &SMALL,
         ]
         .concat(),
     );
-    place.done(&["transform", "run", "data/observations.csv", "--out", "again.csv"]);
+    place.done(&[
+        "transform",
+        "run",
+        "data/observations.csv",
+        "--out",
+        "again.csv",
+    ]);
     let json = place
         .done(&["evaluate", "again.csv", "run/sources.csv", "--json"])
         .stdout;
@@ -305,7 +334,15 @@ fn info_says_what_files_of_every_kind_hold() {
     place.problem("300");
     place.done(
         &[
-            &["separate", "data/observations.csv", "-k", "2", "-o", "run", "-q"][..],
+            &[
+                "separate",
+                "data/observations.csv",
+                "-k",
+                "2",
+                "-o",
+                "run",
+                "-q",
+            ][..],
             &SMALL,
         ]
         .concat(),
@@ -339,7 +376,10 @@ fn the_printed_configuration_is_one_that_can_be_used() {
     place.problem("300");
     for preset in ["default", "paper"] {
         let text = place.done(&["config", "--preset", preset]).stdout;
-        assert!(text.contains("# Share of patches that are hidden"), "{text}");
+        assert!(
+            text.contains("# Share of patches that are hidden"),
+            "{text}"
+        );
         place.write("own.toml", text);
         let file = [
             "separate",
@@ -366,8 +406,14 @@ fn the_printed_configuration_is_one_that_can_be_used() {
         for arguments in [file, named] {
             place.done(&[&arguments[..], &["--steps", "2", "--overwrite"]].concat());
         }
-        assert_eq!(place.text("file/config.toml"), place.text("named/config.toml"));
-        assert_eq!(place.read("file/sources.npy"), place.read("named/sources.npy"));
+        assert_eq!(
+            place.text("file/config.toml"),
+            place.text("named/config.toml")
+        );
+        assert_eq!(
+            place.read("file/sources.npy"),
+            place.read("named/sources.npy")
+        );
     }
 }
 
@@ -383,7 +429,11 @@ fn completions_and_manual_pages_name_the_commands() {
     }
     assert!(place.done(&["man"]).stdout.contains(".TH strt 1"));
     place.done(&["man", "--out", "pages"]);
-    assert!(place.names("pages").contains(&"strt-separate.1".to_string()));
+    assert!(
+        place
+            .names("pages")
+            .contains(&"strt-separate.1".to_string())
+    );
 }
 
 #[test]
@@ -412,7 +462,11 @@ fn recovery_compares_methods_and_goes_on_where_it_ended() {
     ] {
         assert!(first.stdout.contains(words), "{words}: {}", first.stdout);
     }
-    assert!(place.text("page.html").contains("Recovery of known sources"));
+    assert!(
+        place
+            .text("page.html")
+            .contains("Recovery of known sources")
+    );
     // What is there is not run again; what a crash cut off is.
     let text = place.text("results.jsonl");
     place.write("results.jsonl", &text[..text.len() - 20]);
@@ -430,14 +484,25 @@ fn recovery_compares_methods_and_goes_on_where_it_ended() {
             .contains("nonlinear")
     );
     let ran = place.strt(&["bench", "recovery", "--families", "linar"]);
-    assert!(ran.status == 2 && ran.stderr.contains("linear"), "{}", ran.stderr);
+    assert!(
+        ran.status == 2 && ran.stderr.contains("linear"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
 fn compare_scores_methods_with_and_without_a_reference() {
     let place = Place::new();
     place.problem("400");
-    let fixed = ["compare", "data/observations.csv", "-k", "3", "--steps", "3"];
+    let fixed = [
+        "compare",
+        "data/observations.csv",
+        "-k",
+        "3",
+        "--steps",
+        "3",
+    ];
     let ran = place.done(
         &[
             &fixed[..],
@@ -451,13 +516,17 @@ fn compare_scores_methods_with_and_without_a_reference() {
     let summary = place.json("scored/summary.json");
     let methods = summary["methods"].as_array().unwrap();
     assert_eq!(methods.len(), 7);
-    let sobi = methods.iter().find(|method| method["method"] == "sobi").unwrap();
+    let sobi = methods
+        .iter()
+        .find(|method| method["method"] == "sobi")
+        .unwrap();
     assert!(sobi["mac"].as_f64().unwrap() > 0.9);
     assert!(place.names("scored").contains(&"picard.npy".to_string()));
     let ran = place.done(&[&fixed[..], &["--methods", "sobi,amuse", "-q", "--json"]].concat());
     let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert!(
-        json["methods"][0]["mac"].is_null() && json["methods"][0]["predictability"].as_f64().unwrap() > 0.5
+        json["methods"][0]["mac"].is_null()
+            && json["methods"][0]["predictability"].as_f64().unwrap() > 0.5
     );
     assert!(json["agreement"][0][1].as_f64().unwrap() > 0.5);
     assert!(

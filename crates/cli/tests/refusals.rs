@@ -1,4 +1,5 @@
-//! Bad input: one message each, exit status 1 or 2, and nothing left behind. The messages are in `snapshots/refusals.txt`.
+//! Bad input: one message each, exit status 1 or 2, and nothing left behind. The messages are in
+//! `snapshots/refusals.txt`.
 
 mod common;
 
@@ -91,7 +92,9 @@ fn every_refusal_is_one_message_and_leaves_nothing() {
         vec![good, "-k", "2", "--rate", "-5"],
         vec![good, "-k", "2", "--channels", "Fz"],
         vec![good, "-k", "2", "--start", "1"],
-        vec![good, "-k", "2", "--rate", "100", "--start", "2", "--stop", "1"],
+        vec![
+            good, "-k", "2", "--rate", "100", "--start", "2", "--stop", "1",
+        ],
         vec![good, "-k", "2", "--format", "xls"],
         vec![good, "-k", "2", "--format", "wav"],
         vec![good, "-k", "2", "--log-every", "0"],
@@ -127,9 +130,16 @@ fn every_refusal_is_one_message_and_leaves_nothing() {
             ran.stderr
         );
         assert_eq!(ran.stdout, "", "strt separate {shown}");
-        assert_eq!(place.names(""), before, "strt separate {shown} left something");
+        assert_eq!(
+            place.names(""),
+            before,
+            "strt separate {shown} left something"
+        );
         // What was detected comes first; the message is what follows.
-        let message = ran.stderr.find("error: ").map_or("", |at| &ran.stderr[at..]);
+        let message = ran
+            .stderr
+            .find("error: ")
+            .map_or("", |at| &ran.stderr[at..]);
         assert!(
             !message.is_empty() && !ran.stderr.contains("panicked"),
             "{shown}: {}",
@@ -152,14 +162,22 @@ fn an_unreadable_file_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     place.write("secret.csv", "a,b\n1,2\n3,4\n");
-    std::fs::set_permissions(place.path("secret.csv"), std::fs::Permissions::from_mode(0o000)).unwrap();
+    std::fs::set_permissions(
+        place.path("secret.csv"),
+        std::fs::Permissions::from_mode(0o000),
+    )
+    .unwrap();
     if std::fs::read(place.path("secret.csv")).is_ok() {
         eprintln!("skipped: this user may read everything");
         return;
     }
     let ran = place.strt(&["separate", "secret.csv", "-k", "1"]);
     assert_eq!(ran.status, 1);
-    assert!(ran.stderr.contains("secret.csv: cannot read"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("secret.csv: cannot read"),
+        "{}",
+        ran.stderr
+    );
 }
 
 /// A file system of 1 MB, in a name space of our own, so that no rights are needed.

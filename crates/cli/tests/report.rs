@@ -10,7 +10,9 @@ use common::{Place, SMALL};
 
 #[test]
 fn the_report_of_a_run_works_in_a_browser() {
-    let Some(browser) = Browser::find() else { return };
+    let Some(browser) = Browser::find() else {
+        return;
+    };
     let place = Place::new();
     place.done(&["demo", "--steps", "40", "--quiet"]);
     browser.check(&place.text("strt-demo/report.html"));
@@ -20,7 +22,11 @@ fn the_report_of_a_run_works_in_a_browser() {
         .lines()
         .enumerate()
         .map(|(i, line)| match i {
-            300..340 => format!("{},,{}\n", i, line.splitn(3, ',').nth(2).unwrap_or_default()),
+            300..340 => format!(
+                "{},,{}\n",
+                i,
+                line.splitn(3, ',').nth(2).unwrap_or_default()
+            ),
             _ => format!("{line}\n"),
         })
         .collect();

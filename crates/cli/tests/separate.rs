@@ -168,7 +168,10 @@ fn the_folder_has_every_file_of_the_contract() {
         "again",
         "-q",
     ]);
-    assert_eq!(place.read("again/sources.npy"), place.read("run/sources.npy"));
+    assert_eq!(
+        place.read("again/sources.npy"),
+        place.read("run/sources.npy")
+    );
 }
 
 #[test]
@@ -204,7 +207,10 @@ fn the_number_of_sources_can_be_estimated() {
     let summary = place.json("run/summary.json");
     assert_eq!(summary["source_count"]["n_sources"], 3);
     assert_eq!(
-        summary["source_count"]["eigenvalues"].as_array().unwrap().len(),
+        summary["source_count"]["eigenvalues"]
+            .as_array()
+            .unwrap()
+            .len(),
         6
     );
     assert!(place.text("run/report.html").contains("description length"));

@@ -20,7 +20,14 @@ const NO_PYTHON: [&str; 2] = ["--python", "/no/such/python"];
 #[test]
 fn help_names_every_section() {
     let help = stdout(&speed(&["--help"]));
-    for section in ["step", "rate", "length", "memory", "sources", "instructions"] {
+    for section in [
+        "step",
+        "rate",
+        "length",
+        "memory",
+        "sources",
+        "instructions",
+    ] {
         assert!(help.contains(section), "{section} in\n{help}");
     }
 }
@@ -55,7 +62,8 @@ fn json_is_one_object_with_machine_and_sections() {
     ];
     let output = speed(&[&arguments[..], &NO_PYTHON].concat());
     assert_eq!(output.status.code(), Some(0));
-    let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    let object: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("one JSON object");
     assert!(object["machine"]["cores"].as_u64().is_some_and(|n| n >= 1));
     assert!(object["machine"]["python"]["missing"].is_string());
     let times = object["sections"]["step"]["dense"]["times"]
@@ -67,7 +75,9 @@ fn json_is_one_object_with_machine_and_sections() {
             .iter()
             .all(|line| line["times"]["best_s"].as_f64() > Some(0.0))
     );
-    let lines = object["sections"]["rate"]["lines"].as_array().expect("a list");
+    let lines = object["sections"]["rate"]["lines"]
+        .as_array()
+        .expect("a list");
     assert!(lines.iter().all(|line| line["share"].as_f64() > Some(0.0)));
 }
 

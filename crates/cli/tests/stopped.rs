@@ -1,4 +1,5 @@
-//! Runs that are stopped: by Ctrl-C, a request to end, a kill, a reader that goes away; and resumed with the same bits.
+//! Runs that are stopped: by Ctrl-C, a request to end, a kill, a reader that goes away; and resumed
+//! with the same bits.
 #![cfg(unix)]
 
 mod common;
@@ -145,7 +146,11 @@ fn a_killed_run_is_resumed_from_its_last_checkpoint() {
     let words = arguments("run", "60");
     let ran = place.strt(&words.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(ran.status, 1);
-    assert!(ran.stderr.contains("--resume run.partial"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("--resume run.partial"),
+        "{}",
+        ran.stderr
+    );
     place.done(&["separate", "--resume", "run.partial", "--quiet"]);
     same_bits(&place);
 }
@@ -248,8 +253,16 @@ fn readers_that_go_away_and_odd_names_do_not_end_a_run() {
         assert!(place.path("run/summary.json").is_file());
     }
     let odd = std::ffi::OsStr::from_bytes(b"w\xff.csv");
-    std::fs::copy(place.path("data/observations.csv"), place.path("").join(odd)).unwrap();
-    let output = place.command(&["separate", "-k", "3"]).arg(odd).output().unwrap();
+    std::fs::copy(
+        place.path("data/observations.csv"),
+        place.path("").join(odd),
+    )
+    .unwrap();
+    let output = place
+        .command(&["separate", "-k", "3"])
+        .arg(odd)
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("expected a path in UTF-8"));
 }

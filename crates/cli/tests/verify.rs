@@ -1,4 +1,5 @@
-//! `strt verify`: exit status, table, JSON and page. What the checks measure is tested in the library.
+//! `strt verify`: exit status, table, JSON and page. What the checks measure is tested in the
+//! library.
 
 mod common;
 
@@ -20,9 +21,19 @@ fn checks_pass_and_their_broken_variants_fail() {
     }
     assert!(!ran.stdout.contains("FAIL") && !ran.stdout.contains("not kept"));
     let page = place.text("page.html");
-    assert!(page.contains("2 of 2 checks passed") && page.contains("strt verify --only gauge,decoupling"));
+    assert!(
+        page.contains("2 of 2 checks passed")
+            && page.contains("strt verify --only gauge,decoupling")
+    );
 
-    let ran = place.done(&["verify", "--only", "gauge", "--broken", "--out", "broken.html"]);
+    let ran = place.done(&[
+        "verify",
+        "--only",
+        "gauge",
+        "--broken",
+        "--out",
+        "broken.html",
+    ]);
     assert!(ran.stdout.contains("FAIL") && ran.stdout.contains("not kept: L_str"));
     assert!(
         ran.stdout
@@ -48,7 +59,9 @@ fn json_holds_every_number_and_figure() {
             (&check["name"], &check["passed"]),
             (&"gauge".into(), &passed.into())
         );
-        assert!(check["seconds"].is_f64() && check["figures"][0]["lines"]["lines"][0]["y"].is_array());
+        assert!(
+            check["seconds"].is_f64() && check["figures"][0]["lines"]["lines"][0]["y"].is_array()
+        );
         let numbers = check["measurements"].as_array().unwrap();
         assert!(numbers.iter().all(|number| number["value"].is_f64()));
         assert_eq!(numbers.iter().all(|number| number["holds"] == true), passed);

@@ -1,12 +1,15 @@
-//! Assigning sources to branches: the cost matrix of the linear theorem, its best assignment and its margin.
+//! Assigning sources to branches: the cost matrix of the linear theorem, its best assignment and
+//! its margin.
 //!
-//! The one place that calls the assignment solver; evaluation matches sources through [`minimal`] too.
+//! The one place that calls the assignment solver; evaluation matches sources through [`minimal`]
+//! too.
 //!
 //! ```text
 //! H_kj = Σ_r π_kr ℓ_jr        Δ = min_{σ≠id} Σ_k H_kσ(k) − Σ_k H_kk
 //! ```
 //!
-//! ℓ_jr is the energy of source j under its own network of scale r: a network travels with its source.
+//! ℓ_jr is the energy of source j under its own network of scale r: a network travels with its
+//! source.
 
 use faer::{Mat, MatRef};
 use pathfinding::kuhn_munkres::kuhn_munkres_min;
@@ -28,7 +31,8 @@ pub fn cost(scale_weights: &[f64], energy: &[f64], n_scales: usize) -> Mat<f64> 
     })
 }
 
-/// For every row its column in the assignment of least total cost. Needs rows ≤ columns and finite costs.
+/// For every row its column in the assignment of least total cost. Needs rows ≤ columns and finite
+/// costs.
 pub fn minimal(cost: MatRef<'_, f64>) -> Vec<usize> {
     let (rows, columns) = (cost.nrows(), cost.ncols());
     if rows == 0 {
@@ -36,16 +40,23 @@ pub fn minimal(cost: MatRef<'_, f64>) -> Vec<usize> {
     }
     let largest = cost.norm_max().max(f64::MIN_POSITIVE);
     let factor = UNITS / largest / rows as f64;
-    let weights = Matrix::from_fn(rows, columns, |(i, j)| (cost[(i, j)] * factor).round() as i64);
+    let weights = Matrix::from_fn(rows, columns, |(i, j)| {
+        (cost[(i, j)] * factor).round() as i64
+    });
     kuhn_munkres_min(&weights).1
 }
 
 /// Total cost of an assignment.
 fn total(cost: &Mat<f64>, assignment: &[usize]) -> f64 {
-    assignment.iter().enumerate().map(|(k, &j)| cost[(k, j)]).sum()
+    assignment
+        .iter()
+        .enumerate()
+        .map(|(k, &j)| cost[(k, j)])
+        .sum()
 }
 
-/// Δ: by how much the cheapest assignment other than the identity exceeds the identity. Infinite for one source.
+/// Δ: by how much the cheapest assignment other than the identity exceeds the identity. Infinite
+/// for one source.
 pub fn margin(cost: &Mat<f64>) -> f64 {
     let k = cost.nrows();
     let identity: f64 = (0..k).map(|i| cost[(i, i)]).sum();

@@ -1,14 +1,15 @@
 //! Correlation time of one source: the time scale by which branches are ordered.
 //!
-//! In: one column of samples. Out: a lag in samples. It fits no model and knows nothing of branches; training
-//! and evaluation both call it, so that both mean the same by "fast" and "slow".
+//! In: one column of samples. Out: a lag in samples. It fits no model and knows nothing of
+//! branches; training and evaluation both call it, so that both mean the same by "fast" and "slow".
 
 use crate::moments::Moments;
 
 /// The autocorrelation below which a source counts as having forgotten its past.
 const THRESHOLD: f64 = 0.5;
 
-/// First lag h ≥ 1 at which the autocorrelation of `source` is below ½, or its length T when there is none.
+/// First lag h ≥ 1 at which the autocorrelation of `source` is below ½, or its length T when there
+/// is none.
 ///
 /// The autocorrelation is the usual estimate with mean μ and variance σ² over the whole record,
 ///
@@ -16,16 +17,19 @@ const THRESHOLD: f64 = 0.5;
 /// r(h) = (T − h)/T · mean over pairs of (s_t − μ)(s_{t+h} − μ) / σ²
 /// ```
 ///
-/// where the mean runs over the pairs (t, t + h) of which neither sample is missing (NaN), so that gaps do
-/// not lower r. A constant or empty source never decorrelates: the answer is T. The work is O(T·h): the
-/// search stops at the first such lag.
+/// where the mean runs over the pairs (t, t + h) of which neither sample is missing (NaN), so that
+/// gaps do not lower r. A constant or empty source never decorrelates: the answer is T. The work is
+/// O(T·h): the search stops at the first such lag.
 pub fn correlation_time(source: &[f64]) -> usize {
     let n_samples = source.len();
     let moments = Moments::of(source.iter().copied());
     if moments.constant {
         return n_samples;
     }
-    let standardized: Vec<f64> = source.iter().map(|&value| moments.standardize(value)).collect();
+    let standardized: Vec<f64> = source
+        .iter()
+        .map(|&value| moments.standardize(value))
+        .collect();
     let complete = !standardized.iter().any(|value| value.is_nan());
     for lag in 1..n_samples {
         let pairs = standardized.iter().zip(&standardized[lag..]);
@@ -67,7 +71,9 @@ mod tests {
 
     #[test]
     fn alternation_and_constants_are_the_extremes() {
-        let alternating: Vec<f64> = (0..50).map(|t| if t % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        let alternating: Vec<f64> = (0..50)
+            .map(|t| if t % 2 == 0 { 1.0 } else { -1.0 })
+            .collect();
         assert_eq!(correlation_time(&alternating), 1);
         assert_eq!(correlation_time(&[3.0; 17]), 17);
         assert_eq!(correlation_time(&[]), 0);

@@ -1,7 +1,8 @@
-//! exp and tanh as plain arithmetic: loops over them vectorise, and every machine gives the same bits.
+//! exp and tanh as plain arithmetic: loops over them vectorise, and every machine gives the same
+//! bits.
 //!
-//! Everything that the nonlinear methods do to a sample costs one exponential. The one of `libm` is as reproducible, but
-//! its branches keep a loop scalar.
+//! Everything that the nonlinear methods do to a sample costs one exponential. The one of `libm` is
+//! as reproducible, but its branches keep a loop scalar.
 
 /// exp(x) of smaller x is this one's, 1e-304.
 const LEAST: f64 = -700.0;

@@ -1,4 +1,5 @@
-//! The one error type of the library. Every message says what was expected, what came and what to do.
+//! The one error type of the library. Every message says what was expected, what came and what to
+//! do.
 
 /// What can go wrong between a recording and its separation.
 #[derive(Debug, thiserror::Error)]

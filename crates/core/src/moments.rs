@@ -1,12 +1,12 @@
 //! Mean and standard deviation of one channel or source, written once.
 //!
-//! In: finite and missing (NaN) values. Out: moments of the finite ones. This module decides what "constant"
-//! means for the whole library; it does not decide what to do about a constant column.
+//! In: finite and missing (NaN) values. Out: moments of the finite ones. This module decides what
+//! "constant" means for the whole library; it does not decide what to do about a constant column.
 
 use faer::{ColRef, Mat, MatRef};
 
-/// A column whose range is below this many units in the last place of its largest value carries rounding, not
-/// signal.
+/// A column whose range is below this many units in the last place of its largest value carries
+/// rounding, not signal.
 const CONSTANT_RANGE_ULPS: f64 = 4.0;
 
 /// First two moments of the values that are not missing.
@@ -23,8 +23,8 @@ pub(crate) struct Moments {
 impl Moments {
     /// Moments of every value that is not NaN.
     ///
-    /// Deviations are divided by the largest of them before they are squared, so that recordings in volts
-    /// (1e-200 as much as 1e200) neither vanish nor overflow.
+    /// Deviations are divided by the largest of them before they are squared, so that recordings in
+    /// volts (1e-200 as much as 1e200) neither vanish nor overflow.
     pub fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
         let present = values.filter(|value| !value.is_nan());
         let mut count = 0.0;
@@ -88,8 +88,8 @@ impl Moments {
     }
 }
 
-/// Every column with mean 0 and population standard deviation 1 over its values that are not NaN; constant
-/// columns become 0.
+/// Every column with mean 0 and population standard deviation 1 over its values that are not NaN;
+/// constant columns become 0.
 pub(crate) fn standardize_columns(values: MatRef<'_, f64>) -> Mat<f64> {
     let moments: Vec<Moments> = values.col_iter().map(Moments::of_column).collect();
     Mat::from_fn(values.nrows(), values.ncols(), |row, column| {

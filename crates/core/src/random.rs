@@ -1,7 +1,8 @@
 //! Random numbers: every choice of a run comes from its seed through a named stream.
 //!
-//! ChaCha8 with one stream per purpose and, for training, per step: the generator of step n can be made without
-//! running the steps before it, so a resumed run draws the same numbers without saving a generator.
+//! ChaCha8 with one stream per purpose and, for training, per step: the generator of step n can be
+//! made without running the steps before it, so a resumed run draws the same numbers without saving
+//! a generator.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -37,7 +38,8 @@ pub(crate) fn rng(seed: u64, stream: Stream) -> ChaCha8Rng {
     rng
 }
 
-/// Seed of restart i; restart 0 keeps the seed itself, so one start of a family can be reproduced alone.
+/// Seed of restart i; restart 0 keeps the seed itself, so one start of a family can be reproduced
+/// alone.
 pub fn restart_seed(seed: u64, restart: usize) -> u64 {
     // The golden-ratio increment of SplitMix64 keeps nearby seeds and restarts apart.
     seed.wrapping_add((restart as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))

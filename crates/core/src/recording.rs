@@ -1,8 +1,9 @@
 //! A recording: the validated observations Y (T samples × m channels) from which everything starts.
 //!
-//! In: raw numbers from a file or an array. Out: a [`Recording`] that the rest of the library need not check
-//! again: at least one sample and one channel, no infinities, every channel observed, at least one complete
-//! sample, unique channel names. It does not fill gaps, rescale or filter; see [`crate::preprocess`].
+//! In: raw numbers from a file or an array. Out: a [`Recording`] that the rest of the library need
+//! not check again: at least one sample and one channel, no infinities, every channel observed, at
+//! least one complete sample, unique channel names. It does not fill gaps, rescale or filter; see
+//! [`crate::preprocess`].
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use crate::error::{Error, Result};
 
 /// Observations of m channels at T instants, immutable once built.
 ///
-/// NaN marks a missing value. A *sample* (one row, one instant) is missing when any of its channels is.
+/// NaN marks a missing value. A *sample* (one row, one instant) is missing when any of its channels
+/// is.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// T × m, shared with whoever trains on it.
@@ -25,7 +27,8 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Builds a recording from row-major values: the m channels of the first sample, then of the second, …
+    /// Builds a recording from row-major values: the m channels of the first sample, then of the
+    /// second, …
     ///
     /// # Errors
     /// When the length is not a multiple of `n_channels`, and as for [`Recording::from_mat`].
@@ -41,14 +44,16 @@ impl Recording {
                 values.len() % n_channels,
             )));
         }
-        Self::from_mat(MatRef::from_row_major_slice(values, values.len() / n_channels, n_channels).to_owned())
+        Self::from_mat(
+            MatRef::from_row_major_slice(values, values.len() / n_channels, n_channels).to_owned(),
+        )
     }
 
     /// Builds a recording from a T × m matrix without copying it.
     ///
     /// # Errors
-    /// Without samples or channels, with infinite values, with a channel that is missing throughout, or when
-    /// no sample is complete.
+    /// Without samples or channels, with infinite values, with a channel that is missing
+    /// throughout, or when no sample is complete.
     pub fn from_mat(observations: Mat<f64>) -> Result<Self> {
         if observations.ncols() == 0 {
             return Err(no_channels());
@@ -109,7 +114,10 @@ impl Recording {
             )));
         }
         let mut seen = HashSet::new();
-        if let Some(twice) = channel_names.iter().find(|name| !seen.insert(name.as_str())) {
+        if let Some(twice) = channel_names
+            .iter()
+            .find(|name| !seen.insert(name.as_str()))
+        {
             return Err(Error::Recording(format!(
                 "channel name \"{twice}\" is given to more than one channel; rename all but one"
             )));
@@ -148,8 +156,9 @@ impl Recording {
         self.sampling_rate
     }
 
-    /// A number that tells recordings apart: 64-bit FNV-1a over the shape and the bits of all values, every NaN alike.
-    /// A checkpoint keeps it, so that a run is not continued on other data.
+    /// A number that tells recordings apart: 64-bit FNV-1a over the shape and the bits of all
+    /// values, every NaN alike. A checkpoint keeps it, so that a run is not continued on other
+    /// data.
     pub fn fingerprint(&self) -> u64 {
         const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
         const PRIME: u64 = 0x0000_0100_0000_01b3;
@@ -215,7 +224,9 @@ fn check_channel(values: &[f64], name: &str) -> Result<()> {
 }
 
 fn no_channels() -> Error {
-    Error::Recording("found 0 channels, expected at least 1; check how columns are separated".into())
+    Error::Recording(
+        "found 0 channels, expected at least 1; check how columns are separated".into(),
+    )
 }
 
 #[cfg(test)]
@@ -227,7 +238,10 @@ mod tests {
     fn refused(result: Result<Recording>, expected_parts: &[&str]) {
         let message = result.expect_err("should be refused").to_string();
         for part in expected_parts {
-            assert!(message.contains(part), "\"{message}\" should contain \"{part}\"");
+            assert!(
+                message.contains(part),
+                "\"{message}\" should contain \"{part}\""
+            );
         }
     }
 
@@ -288,7 +302,12 @@ mod tests {
     #[test]
     fn names_and_rate_are_checked() {
         let recording = || Recording::from_rows(&[1.0, 2.0], 2).unwrap();
-        let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+        let names = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| name.to_string())
+                .collect::<Vec<_>>()
+        };
         let named = recording()
             .with_channel_names(names(&["Fz", "Cz"]))
             .unwrap()

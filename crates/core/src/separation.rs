@@ -35,7 +35,8 @@ pub struct Separation {
 pub struct SeparationParts {
     /// The resolved configuration.
     pub config: Config,
-    /// S̃, what the mixer is fed (T×K), in branch order; NaN where the recording has missing samples.
+    /// S̃, what the mixer is fed (T×K), in branch order; NaN where the recording has missing
+    /// samples.
     pub sources: Mat<f64>,
     /// M_θ.
     pub mixer: Box<dyn Mixer>,
@@ -45,16 +46,18 @@ pub struct SeparationParts {
     pub controller: ControllerState,
     /// Flat parameters of every branch network, branch k·R + r.
     pub networks: Vec<Vec<f64>>,
-    /// ℓ_kr at the end, row-major (K×R); with `weights.energy_block` a geometric mean over blocks, not a mean square.
+    /// ℓ_kr at the end, row-major (K×R); with `weights.energy_block` a geometric mean over blocks,
+    /// not a mean square.
     pub energy: Vec<f64>,
     /// Scaling of the channels.
     pub scaling: ChannelScaling,
     /// Whitening of the scaled channels.
     pub whitening: Whitening,
-    /// Affine map from scaled channels to S, or in neural coordinates to its linear part: m rows of weights and a last
-    /// row of offsets ((m+1)×K).
+    /// Affine map from scaled channels to S, or in neural coordinates to its linear part: m rows of
+    /// weights and a last row of offsets ((m+1)×K).
     pub unmixing: Mat<f64>,
-    /// [Uᵀ | b | V] (h×(2K+1)) of neural coordinates: tanh(Zw·U + b)·V, added to the linear part, is S.
+    /// [Uᵀ | b | V] (h×(2K+1)) of neural coordinates: tanh(Zw·U + b)·V, added to the linear part,
+    /// is S.
     pub bend: Option<Mat<f64>>,
     /// Mean and divisor of each source: the standardised source is (S − mean)/divisor.
     pub gauge: Vec<(f64, f64)>,
@@ -185,7 +188,8 @@ impl Separation {
         &self.parts
     }
 
-    /// The sources (T×K), branch order: low branch, short time scale. NaN where samples are missing.
+    /// The sources (T×K), branch order: low branch, short time scale. NaN where samples are
+    /// missing.
     pub fn sources(&self) -> MatRef<'_, f64> {
         self.parts.sources.as_ref()
     }
@@ -248,7 +252,11 @@ impl Separation {
     /// H = π·ℓᵀ: cost of giving source j (with its networks) to branch k.
     pub fn assignment_cost(&self) -> Mat<f64> {
         let n_scales = self.parts.config.branches.patch_sizes.len();
-        assignment::cost(&self.parts.controller.scale_weights, &self.parts.energy, n_scales)
+        assignment::cost(
+            &self.parts.controller.scale_weights,
+            &self.parts.energy,
+            n_scales,
+        )
     }
 
     /// Δ: by how much the cheapest other assignment costs more than the present one.
@@ -261,7 +269,8 @@ impl Separation {
         self.mix(self.sources())
     }
 
-    /// The channels (T×m), in the units of the recording, that sources (T×K) would give; NaN in rows with a NaN.
+    /// The channels (T×m), in the units of the recording, that sources (T×K) would give; NaN in
+    /// rows with a NaN.
     ///
     /// # Errors
     /// When the number of columns is not K.
@@ -296,8 +305,8 @@ impl Separation {
         Some((matrix, offset))
     }
 
-    /// Unmixing matrix (K×m) and offsets (K) of an affine mixer whose sources are not bent: source = matrix · channel + offset, channels in the units
-    /// of the recording.
+    /// Unmixing matrix (K×m) and offsets (K) of an affine mixer whose sources are not bent: source
+    /// = matrix · channel + offset, channels in the units of the recording.
     pub fn unmixing(&self) -> Option<(Mat<f64>, Vec<f64>)> {
         affine_map(&*self.parts.mixer)?;
         if self.parts.bend.is_some() {
@@ -320,8 +329,8 @@ impl Separation {
         Some((matrix, offset))
     }
 
-    /// The whitening (K×m) and the means of the channels (m), in the units of the recording: the whitened components are
-    /// matrix · (channel − mean).
+    /// The whitening (K×m) and the means of the channels (m), in the units of the recording: the
+    /// whitened components are matrix · (channel − mean).
     pub fn channel_whitening(&self) -> (Mat<f64>, Vec<f64>) {
         let (whitening, scaling) = (&self.parts.whitening, &self.parts.scaling);
         let (scale, shift) = (scaling.scale(), scaling.offset());
@@ -330,7 +339,8 @@ impl Separation {
         let mean = whitening.mean().iter().zip(scale).zip(shift);
         (
             matrix,
-            mean.map(|((mean, scale), shift)| mean * scale + shift).collect(),
+            mean.map(|((mean, scale), shift)| mean * scale + shift)
+                .collect(),
         )
     }
 
@@ -364,9 +374,9 @@ pub(crate) fn affine_map(mixer: &dyn Mixer) -> Option<(Mat<f64>, Vec<f64>)> {
     ))
 }
 
-/// The affine map from scaled channels to S. Exact where S = Zw·A, or for the linear part of S where it is bent; the mixer's pseudo-inverse for another affine
-/// model; for a nonlinear one the best fit of S by the whitened components, a starting point for the sources of new
-/// data.
+/// The affine map from scaled channels to S. Exact where S = Zw·A, or for the linear part of S
+/// where it is bent; the mixer's pseudo-inverse for another affine model; for a nonlinear one the
+/// best fit of S by the whitened components, a starting point for the sources of new data.
 fn unmixing(prepared: &Prepared, model: &Model, objective: &Objective) -> Mat<f64> {
     let m = prepared.shape().1;
     let with_offset = |weights: Mat<f64>, offset: &dyn Fn(usize) -> f64| {
@@ -394,7 +404,8 @@ fn unmixing(prepared: &Prepared, model: &Model, objective: &Objective) -> Mat<f6
             let inverse = svd.pseudoinverse(); // K×m
             let gauge = |k| objective.decoder_gauge(k);
             let weights = Mat::from_fn(m, mixing.ncols(), |c, k| gauge(k).1 * inverse[(k, c)]);
-            let offset = |k: usize| gauge(k).0 - (0..m).map(|c| offsets[c] * weights[(c, k)]).sum::<f64>();
+            let offset =
+                |k: usize| gauge(k).0 - (0..m).map(|c| offsets[c] * weights[(c, k)]).sum::<f64>();
             return with_offset(weights.clone(), &offset);
         }
     }

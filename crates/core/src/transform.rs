@@ -1,8 +1,9 @@
 //! Sources of new data under a trained model.
 //!
-//! An affine model unmixes row by row with the map it has learned, and so does one in neural coordinates, whose sources are
-//! a map of the channels. Any other nonlinear one has no inverse: the sources of the new samples are optimised, with mixer,
-//! networks, controller and gauge frozen, from the best linear guess.
+//! An affine model unmixes row by row with the map it has learned, and so does one in neural
+//! coordinates, whose sources are a map of the channels. Any other nonlinear one has no inverse:
+//! the sources of the new samples are optimised, with mixer, networks, controller and gauge frozen,
+//! from the best linear guess.
 
 use crate::config::{Coordinates, Elimination, Init, MixerKind};
 use crate::model::bend;
@@ -23,13 +24,15 @@ pub struct Transformed {
     pub sources: Mat<f64>,
     /// Why the optimisation ended; `None` for a model that needs none.
     pub stop: Option<StopReason>,
-    /// Whether the sources had stopped improving (always true for a model that needs no optimisation).
+    /// Whether the sources had stopped improving (always true for a model that needs no
+    /// optimisation).
     pub converged: bool,
 }
 
 impl Separation {
-    /// Sources of `recording`, which must have the channels of the training data in the same order. `steps` bounds the
-    /// optimisation of a nonlinear model that is not in neural coordinates; any other ignores it.
+    /// Sources of `recording`, which must have the channels of the training data in the same order.
+    /// `steps` bounds the optimisation of a nonlinear model that is not in neural coordinates; any
+    /// other ignores it.
     pub fn transform(
         &self,
         recording: &Recording,
@@ -55,8 +58,9 @@ impl Separation {
         self.optimise(recording, steps, observer)
     }
 
-    /// Sources (T×K) of any number of rows of the same channels, row by row, under an affine mixer or in neural
-    /// coordinates: a row with a NaN gives a row of NaN. `None` for any other nonlinear model, which has no inverse.
+    /// Sources (T×K) of any number of rows of the same channels, row by row, under an affine mixer
+    /// or in neural coordinates: a row with a NaN gives a row of NaN. `None` for any other
+    /// nonlinear model, which has no inverse.
     pub fn unmix(&self, observations: MatRef<'_, f64>) -> Option<Result<Mat<f64>>> {
         let sources = match &self.parts.bend {
             Some(bend) => self.bent_sources(bend, observations),
@@ -65,11 +69,13 @@ impl Separation {
                 self.linear_sources(observations)
             }
         };
-        let decoded = |s: Mat<f64>| Mat::from_fn(s.nrows(), s.ncols(), |t, k| self.decode(k, s[(t, k)]));
+        let decoded =
+            |s: Mat<f64>| Mat::from_fn(s.nrows(), s.ncols(), |t, k| self.decode(k, s[(t, k)]));
         Some(sources.map(decoded))
     }
 
-    /// Whether the sources are a map of the channels, so that [`Separation::unmix`] has them for any rows.
+    /// Whether the sources are a map of the channels, so that [`Separation::unmix`] has them for
+    /// any rows.
     pub fn is_a_map(&self) -> bool {
         self.parts.bend.is_some() || affine_map(&*self.parts.mixer).is_some()
     }
@@ -83,7 +89,12 @@ impl Separation {
             let scaled = self.parts.scaling.apply(observations.subrows(first, n))?;
             let whitened = self.parts.whitening.transform(scaled.as_ref())?;
             let hidden = hidden.as_mut().subrows_mut(0, n);
-            bend::add(bend, whitened.as_ref(), hidden, s.as_mut().subrows_mut(first, n));
+            bend::add(
+                bend,
+                whitened.as_ref(),
+                hidden,
+                s.as_mut().subrows_mut(first, n),
+            );
         }
         Ok(s)
     }
@@ -151,7 +162,8 @@ impl Separation {
         rates.sources = Some(rates.sources.unwrap_or(0.001).max(0.01));
         config.optimizer.steps = Some(steps);
         let ratio = recording.n_samples() as f64 / parts.sources.nrows() as f64;
-        config.weights.observation_variance = config.weights.observation_variance.map(|v| v * ratio);
+        config.weights.observation_variance =
+            config.weights.observation_variance.map(|v| v * ratio);
 
         let mut initial = self.linear_sources(recording.observations())?;
         for k in 0..initial.ncols() {
@@ -165,7 +177,12 @@ impl Separation {
             mixer: Some(parts.mixer.clone_box()),
             sources: Some(initial),
         };
-        let prepared = Prepared::like(recording, &config, parts.scaling.clone(), parts.whitening.clone())?;
+        let prepared = Prepared::like(
+            recording,
+            &config,
+            parts.scaling.clone(),
+            parts.whitening.clone(),
+        )?;
         let mut trainer = Trainer::on(&prepared, start)?;
         let model = trainer.model_mut();
         model
@@ -223,6 +240,9 @@ mod tests {
             let (found_mean, found_divisor) = trainer.objective().gauge(k);
             assert!((found_mean - mean).abs() < 1e-15 && (found_divisor - divisor).abs() < 1e-15);
         }
-        assert!(trainer.report().sources() != before, "the sources did not move");
+        assert!(
+            trainer.report().sources() != before,
+            "the sources did not move"
+        );
     }
 }

@@ -52,7 +52,8 @@ fn a_run_starts_where_the_method_ends() {
                 panic!("expected direct coordinates")
             };
             let scaling =
-                ChannelScaling::fit(recording.observations(), ChannelScalingOptions::default()).unwrap();
+                ChannelScaling::fit(recording.observations(), ChannelScalingOptions::default())
+                    .unwrap();
             let scaled = scaling.apply(recording.observations()).unwrap();
             let whitening = Whitening::fit(scaled.as_ref(), 3, recording.channel_names()).unwrap();
             let whitened = whitening.transform(scaled.as_ref()).unwrap();

@@ -1,7 +1,8 @@
-//! The classical methods: against independent implementations, on problems made for each of them, and on input that none
-//! can use. As starts of a run: `baseline_starts.rs`.
+//! The classical methods: against independent implementations, on problems made for each of them,
+//! and on input that none can use. As starts of a run: `baseline_starts.rs`.
 //!
-//! `baselines/fixtures.safetensors` was written by `baselines/make_fixtures.py` with the versions in `requirements.txt`.
+//! `baselines/fixtures.safetensors` was written by `baselines/make_fixtures.py` with the versions
+//! in `requirements.txt`.
 
 mod common;
 
@@ -33,7 +34,10 @@ fn fixtures() -> BTreeMap<String, Mat<f64>> {
         let values: Vec<f64> = match tensor.dtype() {
             Dtype::F32 => {
                 let (chunks, _) = tensor.data().as_chunks::<4>();
-                chunks.iter().map(|&b| f64::from(f32::from_le_bytes(b))).collect()
+                chunks
+                    .iter()
+                    .map(|&b| f64::from(f32::from_le_bytes(b)))
+                    .collect()
             }
             Dtype::F64 => {
                 let (chunks, _) = tensor.data().as_chunks::<8>();
@@ -57,7 +61,11 @@ fn agreement(fixtures: &BTreeMap<String, Mat<f64>>, name: &str, method: &impl Me
     let found = method
         .separate(&Recording::from_mat(observations.clone()).unwrap(), 4)
         .unwrap();
-    assert!(found.convergence().converged, "{name}: {}", found.convergence());
+    assert!(
+        found.convergence().converged,
+        "{name}: {}",
+        found.convergence()
+    );
     // Correlations do not see the means.
     let recorded = Reference::new(observations * &fixtures[name]).unwrap();
     let matching = match_sources(found.sources(), &recorded).unwrap();
@@ -92,8 +100,9 @@ fn fastica_finds_the_sources_of_scikit_learn() {
                 ..FastIca::default()
             };
             assert!(agreement(&fixtures, &name, &method) > 0.999_999, "{name}");
-            // The defaults, from a random start: the same sources, to what their tolerance leaves. Deflation depends on
-            // which source comes first, so only parallel extraction can be held to that.
+            // The defaults, from a random start: the same sources, to what their tolerance leaves.
+            // Deflation depends on which source comes first, so only parallel extraction can be
+            // held to that.
             if extraction == Extraction::Parallel {
                 let method = FastIca {
                     nonlinearity,
@@ -166,7 +175,10 @@ fn modulated(n_samples: usize, k: usize) -> (Mat<f64>, Mat<f64>, Mat<f64>) {
 
 /// MAC of a method on observations with known sources; what it says about itself must hold.
 #[track_caller]
-fn recovers(method: &impl Method, (y, s, mixing): &(Mat<f64>, Mat<f64>, Mat<f64>)) -> Decomposition {
+fn recovers(
+    method: &impl Method,
+    (y, s, mixing): &(Mat<f64>, Mat<f64>, Mat<f64>),
+) -> Decomposition {
     let found = method
         .separate(&Recording::from_mat(y.clone()).unwrap(), s.ncols())
         .unwrap();
@@ -179,7 +191,11 @@ fn recovers(method: &impl Method, (y, s, mixing): &(Mat<f64>, Mat<f64>, Mat<f64>
         method.name(),
         found.convergence()
     );
-    assert!(mac > 0.98 && amari < 0.1, "{}: {mac}, {amari}", method.name());
+    assert!(
+        mac > 0.98 && amari < 0.1,
+        "{}: {mac}, {amari}",
+        method.name()
+    );
     assert!(found.convergence().converged, "{}", found.convergence());
     found
 }
@@ -222,7 +238,11 @@ fn methods_of_second_order_separate_autoregressive_sources() {
     }
     .generate()
     .unwrap();
-    let problem = (problem.observations, problem.sources, problem.mixing.unwrap());
+    let problem = (
+        problem.observations,
+        problem.sources,
+        problem.mixing.unwrap(),
+    );
     recovers(&Amuse::default(), &problem);
     recovers(&Sobi::default(), &problem);
     let every_other = Sobi {
@@ -265,7 +285,10 @@ fn every_number_of_sources_runs() {
 #[test]
 fn maps_between_channels_and_sources_belong_together() {
     let (mut y, ..) = common::independent(900, 3, 1);
-    for (c, (unit, offset)) in [(1.0, 5.0), (1e3, -20.0), (1e-4, 0.01)].into_iter().enumerate() {
+    for (c, (unit, offset)) in [(1.0, 5.0), (1e3, -20.0), (1e-4, 0.01)]
+        .into_iter()
+        .enumerate()
+    {
         y.col_as_slice_mut(c)
             .iter_mut()
             .for_each(|v| *v = *v * unit + offset);
@@ -276,7 +299,10 @@ fn maps_between_channels_and_sources_belong_together() {
     let recording = Recording::from_mat(y.clone()).unwrap();
     let complete: Vec<usize> = (0..900).filter(|&t| !recording.is_missing(t)).collect();
     for name in Baseline::NAMES {
-        let found = Baseline::parse(name).unwrap().separate(&recording, 3).unwrap();
+        let found = Baseline::parse(name)
+            .unwrap()
+            .separate(&recording, 3)
+            .unwrap();
         assert_eq!(found.method(), name);
         let (s, again) = (found.sources(), found.apply(y.as_ref()).unwrap());
         for k in 0..3 {
@@ -284,13 +310,23 @@ fn maps_between_channels_and_sources_belong_together() {
             let sum: f64 = complete.iter().map(|&t| s[(t, k)]).sum();
             let square: f64 = complete.iter().map(|&t| s[(t, k)] * s[(t, k)]).sum();
             assert!((sum / complete.len() as f64).abs() < 1e-9);
-            assert!((square / complete.len() as f64 - 1.0).abs() < 1e-9, "{name}");
-            assert!(complete.iter().all(|&t| (s[(t, k)] - again[(t, k)]).abs() < 1e-9));
+            assert!(
+                (square / complete.len() as f64 - 1.0).abs() < 1e-9,
+                "{name}"
+            );
+            assert!(
+                complete
+                    .iter()
+                    .all(|&t| (s[(t, k)] - again[(t, k)]).abs() < 1e-9)
+            );
         }
         // As many sources as channels: nothing of the recording is lost.
         for &t in &complete {
             for (c, unit) in [1.0, 1e3, 1e-4].into_iter().enumerate() {
-                let back = found.mean()[c] + (0..3).map(|k| s[(t, k)] * found.mixing()[(c, k)]).sum::<f64>();
+                let back = found.mean()[c]
+                    + (0..3)
+                        .map(|k| s[(t, k)] * found.mixing()[(c, k)])
+                        .sum::<f64>();
                 assert!(
                     (back - y[(t, c)]).abs() < 1e-9 * unit,
                     "{name}: {back} against {}",
@@ -315,14 +351,27 @@ fn sources_come_in_the_order_of_their_correlation_times() {
     .recording()
     .unwrap();
     for name in Baseline::NAMES {
-        let found = Baseline::parse(name).unwrap().separate(&recording, 4).unwrap();
+        let found = Baseline::parse(name)
+            .unwrap()
+            .separate(&recording, 4)
+            .unwrap();
         let times: Vec<usize> = (0..4).map(|k| time_of(&found, k)).collect();
-        assert!(times.is_sorted() && times[0] < times[3], "{name}: {times:?}");
+        assert!(
+            times.is_sorted() && times[0] < times[3],
+            "{name}: {times:?}"
+        );
     }
 }
 
 fn time_of(found: &Decomposition, source: usize) -> usize {
-    correlation_time(&found.sources().col(source).iter().copied().collect::<Vec<_>>())
+    correlation_time(
+        &found
+            .sources()
+            .col(source)
+            .iter()
+            .copied()
+            .collect::<Vec<_>>(),
+    )
 }
 
 #[test]
@@ -397,7 +446,10 @@ fn a_search_that_is_cut_short_says_so() {
 fn refused(result: Result<Decomposition, Error>, parts: &[&str]) {
     let message = result.expect_err("should be refused").to_string();
     for part in parts {
-        assert!(message.contains(part), "\"{message}\" should contain \"{part}\"");
+        assert!(
+            message.contains(part),
+            "\"{message}\" should contain \"{part}\""
+        );
     }
 }
 
@@ -432,7 +484,10 @@ fn recordings_that_are_too_short_are_refused() {
         &["32 complete samples", "sobi", "needs 33", "longer"],
     );
     assert!(sobi.separate(&short(33), 3).is_ok());
-    refused(Amuse { lag: 40 }.separate(&short(43), 3), &["amuse", "needs 44"]);
+    refused(
+        Amuse { lag: 40 }.separate(&short(43), 3),
+        &["amuse", "needs 44"],
+    );
     let blocks = Nss {
         blocks: Some(20),
         ..Nss::default()
@@ -583,8 +638,11 @@ fn components_of_ones_own_can_be_unmixed() {
     let found = Sobi::default()
         .unmix(&Components::new(whitened.as_ref(), None).unwrap())
         .unwrap();
-    let mac = match_sources((&whitened * found.matrix).as_ref(), &problem.reference().unwrap())
-        .unwrap()
-        .mac();
+    let mac = match_sources(
+        (&whitened * found.matrix).as_ref(),
+        &problem.reference().unwrap(),
+    )
+    .unwrap()
+    .mac();
     assert!(mac > 0.98, "{mac}");
 }

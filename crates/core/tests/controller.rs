@@ -1,12 +1,13 @@
-//! What the ordered controller promises for every η: properties, checked on random settings and gaps.
+//! What the ordered controller promises for every η: properties, checked on random settings and
+//! gaps.
 //!
 //! ```text
 //! a_1 < c_1 < … < c_K < a_R      α_max > α_1 > … > α_K > α_min      Σ_r π_kr = 1      P_1 ≤ P̄_k ≤ P_R
 //! ```
 //!
-//! The range that is checked, |η| ≤ 10⁶ with ε = 10⁻³ and 64 sources, lies far beyond what training reaches; the
-//! strict order holds as long as ε is more than rounding beside Σδ. With one patch size all centers coincide, since
-//! there is one scale only; the slopes stay ordered.
+//! The range that is checked, |η| ≤ 10⁶ with ε = 10⁻³ and 64 sources, lies far beyond what training
+//! reaches; the strict order holds as long as ε is more than rounding beside Σδ. With one patch
+//! size all centers coincide, since there is one scale only; the slopes stay ordered.
 
 use proptest::prelude::*;
 use strt_kernels::gradcheck::{numerical_gradient, relative_error};
@@ -16,19 +17,22 @@ use strtransformer::model::controller::{Controller, ControllerState};
 const ROUNDING: f64 = 1e-12;
 
 fn settings() -> impl Strategy<Value = config::Controller> {
-    (0.1..50.0, 0.5..5.0, 0.001..0.4).prop_map(|(sharpness, slope_max, slope_min)| config::Controller {
-        sharpness,
-        slope_max,
-        slope_min,
-        gap_floor: 1e-3,
-        gap_target: 0.5,
-        weight_floor: 0.0,
+    (0.1..50.0, 0.5..5.0, 0.001..0.4).prop_map(|(sharpness, slope_max, slope_min)| {
+        config::Controller {
+            sharpness,
+            slope_max,
+            slope_min,
+            gap_floor: 1e-3,
+            gap_target: 0.5,
+            weight_floor: 0.0,
+        }
     })
 }
 
 /// Ascending patch sizes.
 fn patch_sizes(least: usize) -> impl Strategy<Value = Vec<usize>> {
-    proptest::collection::btree_set(1..300usize, least..7).prop_map(|sizes| sizes.into_iter().collect())
+    proptest::collection::btree_set(1..300usize, least..7)
+        .prop_map(|sizes| sizes.into_iter().collect())
 }
 
 /// K + 1 raw gaps for up to 64 sources.
@@ -80,13 +84,20 @@ fn check_invariants(patch_sizes: &[usize], settings: &config::Controller, raw_ga
     }
     let descending: Vec<f64> = state.slopes.iter().rev().copied().collect();
     assert!(
-        strictly_ascending(enclosed(settings.slope_min, &descending, settings.slope_max)),
+        strictly_ascending(enclosed(
+            settings.slope_min,
+            &descending,
+            settings.slope_max
+        )),
         "{:?}",
         state.slopes
     );
     assert_eq!(state.scale_weights.len(), state.order.len() * n_scales);
     for weights in state.scale_weights.chunks_exact(n_scales) {
-        assert!(weights.iter().all(|w| (0.0..=1.0).contains(w)), "{weights:?}");
+        assert!(
+            weights.iter().all(|w| (0.0..=1.0).contains(w)),
+            "{weights:?}"
+        );
         assert!(
             (weights.iter().sum::<f64>() - 1.0).abs() < ROUNDING,
             "{weights:?}"
@@ -95,7 +106,10 @@ fn check_invariants(patch_sizes: &[usize], settings: &config::Controller, raw_ga
     for &patch in &state.expected_patch {
         let low = first * (1.0 - ROUNDING);
         let high = last * (1.0 + ROUNDING);
-        assert!((low..=high).contains(&patch), "{patch} not in {first}..={last}");
+        assert!(
+            (low..=high).contains(&patch),
+            "{patch} not in {first}..={last}"
+        );
     }
 }
 

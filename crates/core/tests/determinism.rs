@@ -1,4 +1,5 @@
-//! The same seed gives the same bits: whatever the number of threads, and wherever the run was stopped and resumed.
+//! The same seed gives the same bits: whatever the number of threads, and wherever the run was
+//! stopped and resumed.
 //!
 //! A run is reduced to a [`Fingerprint`]: the bits of everything that it leaves behind, by name.
 
@@ -49,7 +50,12 @@ fn fingerprint(separation: &Separation) -> Fingerprint {
         ("unmixing", of_matrix(parts.unmixing.as_ref())),
         (
             "gauge",
-            bits(parts.gauge.iter().flat_map(|&(mean, divisor)| [mean, divisor])),
+            bits(
+                parts
+                    .gauge
+                    .iter()
+                    .flat_map(|&(mean, divisor)| [mean, divisor]),
+            ),
         ),
         ("terms", bits(of_terms(parts.terms))),
         ("smoothed objective", bits([parts.smoothed_objective])),
@@ -74,7 +80,9 @@ struct Trajectory(Vec<(usize, usize, Vec<u64>)>);
 
 impl Observer for Trajectory {
     fn observe(&mut self, report: &StepReport<'_>) -> ControlFlow<()> {
-        let values = of_terms(report.terms).into_iter().chain([report.gradient_norm]);
+        let values = of_terms(report.terms)
+            .into_iter()
+            .chain([report.gradient_norm]);
         self.0.push((report.restart, report.step, bits(values)));
         ControlFlow::Continue(())
     }
@@ -82,7 +90,8 @@ impl Observer for Trajectory {
 
 fn run(recording: &Recording, config: &Config) -> (Fingerprint, Trajectory) {
     let mut trajectory = Trajectory::default();
-    let separation = separate_observed(recording, config, Start::default(), &mut trajectory).unwrap();
+    let separation =
+        separate_observed(recording, config, Start::default(), &mut trajectory).unwrap();
     trajectory.0.sort();
     (fingerprint(&separation), trajectory)
 }
@@ -111,7 +120,11 @@ fn cases() -> Vec<Case> {
     };
     vec![
         case("affine, in blocks", in_blocks(affine()), recording(240)),
-        case("nonlinear, in blocks", in_blocks(nonlinear()), recording(240)),
+        case(
+            "nonlinear, in blocks",
+            in_blocks(nonlinear()),
+            recording(240),
+        ),
         case(
             "nonlinear, in blocks, missing samples",
             in_blocks(nonlinear()),
@@ -218,7 +231,11 @@ fn moves_and_the_unlocked_part_take_place() {
         let sources = |rule| {
             let mut config = config.clone();
             config.assignment.rule = rule;
-            of_matrix(strtransformer::separate(&recording, &config).unwrap().sources())
+            of_matrix(
+                strtransformer::separate(&recording, &config)
+                    .unwrap()
+                    .sources(),
+            )
         };
         assert!(
             sources(rule) != sources(AssignmentRule::None),
@@ -241,7 +258,8 @@ fn one_step(_: &StepReport<'_>) -> ControlFlow<()> {
     ControlFlow::Break(())
 }
 
-/// Resumes from the checkpoint of every step, the one before the first and the one after the last included.
+/// Resumes from the checkpoint of every step, the one before the first and the one after the last
+/// included.
 #[track_caller]
 fn check_every_checkpoint(what: &str, recording: &Recording, config: &Config) -> StopReason {
     let mut whole = Trainer::new(recording, config).unwrap();
@@ -264,7 +282,11 @@ fn check_every_checkpoint(what: &str, recording: &Recording, config: &Config) ->
     for checkpoint in &checkpoints {
         let what = format!("{what}, resumed after step {}", checkpoint.step);
         let mut resumed = Trainer::resume(recording, checkpoint, Start::default()).unwrap();
-        assert_eq!(&resumed.checkpoint(), checkpoint, "{what}: the checkpoint itself");
+        assert_eq!(
+            &resumed.checkpoint(),
+            checkpoint,
+            "{what}: the checkpoint itself"
+        );
         assert_eq!(resumed.run(&mut ()), end, "{what}: reason of the end");
         assert!(resumed.checkpoint() == last, "{what}: last state");
         same(&what, &expected, &fingerprint(&resumed.finish()));
@@ -337,7 +359,11 @@ fn a_session_may_be_stopped_anywhere() {
             let state = stopped.state();
             stopped = Session::resume(&recording, state, Start::default()).unwrap();
         }
-        same("stopped session", &expected, &fingerprint(&stopped.finish()));
+        same(
+            "stopped session",
+            &expected,
+            &fingerprint(&stopped.finish()),
+        );
     }
 }
 

@@ -10,7 +10,8 @@ use strtransformer::{Recording, Trainer};
 #[test]
 fn a_diverged_run_says_so_and_keeps_finite_parameters() {
     let mut config = affine();
-    // Nothing is standardised, and the first update throws the sources to where their squares overflow.
+    // Nothing is standardised, and the first update throws the sources to where their squares
+    // overflow.
     config.sources.standardize = false;
     config.mixer.decoder_standardization = false;
     config.optimizer.rates.fiber = 1e200;
@@ -20,7 +21,13 @@ fn a_diverged_run_says_so_and_keeps_finite_parameters() {
     assert_eq!(separation.stop_reason(), StopReason::Diverged);
     assert!(!separation.converged());
     assert!(separation.terms().total.is_finite());
-    assert!(separation.mixer().parameters().iter().all(|w| w.is_finite()));
+    assert!(
+        separation
+            .mixer()
+            .parameters()
+            .iter()
+            .all(|w| w.is_finite())
+    );
     assert!(
         separation
             .parts()
@@ -55,7 +62,11 @@ fn a_checkpoint_is_not_resumed_on_another_recording_of_the_same_shape() {
 
 #[test]
 fn fingerprints_tell_recordings_apart_by_values_and_shape() {
-    let of = |values: &[f64], channels| Recording::from_rows(values, channels).unwrap().fingerprint();
+    let of = |values: &[f64], channels| {
+        Recording::from_rows(values, channels)
+            .unwrap()
+            .fingerprint()
+    };
     let values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
     assert_eq!(of(&values, 2), of(&values, 2));
     assert_ne!(of(&values, 2), of(&values, 3));

@@ -1,4 +1,5 @@
-//! `sources.freedom = predictable`: E of a source moves at the pace at which its networks predict the source.
+//! `sources.freedom = predictable`: E of a source moves at the pace at which its networks predict
+//! the source.
 
 use std::ops::ControlFlow;
 use strtransformer::config::{Config, Coordinates, Freedom};

@@ -1,8 +1,10 @@
-//! The golden trajectory: 20 steps of preset `paper` as PyTorch took them, reproduced by the engines.
+//! The golden trajectory: 20 steps of preset `paper` as PyTorch took them, reproduced by the
+//! engines.
 //!
-//! In: `golden/paper.safetensors`, written by `golden/make_golden.py`, an independent implementation with autograd.
-//! Compared: the prepared data, every first-step gradient by name, J and its terms before each of the 20 updates.
-//! A wrong gradient shows in the first step; a wrong update, weight or rate in the ones that follow.
+//! In: `golden/paper.safetensors`, written by `golden/make_golden.py`, an independent
+//! implementation with autograd. Compared: the prepared data, every first-step gradient by name, J
+//! and its terms before each of the 20 updates. A wrong gradient shows in the first step; a wrong
+//! update, weight or rate in the ones that follow.
 
 use faer::MatRef;
 use safetensors::{Dtype, SafeTensors};
@@ -31,7 +33,10 @@ impl Fixture {
     }
 
     fn bytes<const N: usize>(&self, name: &str, dtype: Dtype) -> (Vec<usize>, Vec<[u8; N]>) {
-        let view = self.0.tensor(name).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let view = self
+            .0
+            .tensor(name)
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(view.dtype(), dtype, "{name}");
         (view.shape().to_vec(), view.data().as_chunks().0.to_vec())
     }
@@ -54,7 +59,10 @@ impl Fixture {
     /// Masked patches of branch (k, r) in one step.
     fn mask(&self, k: usize, r: usize, step: usize) -> Vec<u32> {
         let (shape, bytes) = self.bytes(&format!("masks.{k}.{r}"), Dtype::I64);
-        let all: Vec<u32> = bytes.into_iter().map(|b| i64::from_le_bytes(b) as u32).collect();
+        let all: Vec<u32> = bytes
+            .into_iter()
+            .map(|b| i64::from_le_bytes(b) as u32)
+            .collect();
         all[step * shape[1]..][..shape[1]].to_vec()
     }
 
@@ -96,8 +104,13 @@ impl Fixture {
             rows,
             columns,
         ));
-        model.mixer.parameters_mut().copy_from_slice(&self.mixer(""));
-        model.raw_gaps.copy_from_slice(&self.tensor("raw_gaps").values);
+        model
+            .mixer
+            .parameters_mut()
+            .copy_from_slice(&self.mixer(""));
+        model
+            .raw_gaps
+            .copy_from_slice(&self.tensor("raw_gaps").values);
         for b in 0..model.engine.branches().n_branches() {
             let (name, layout) = branch(trainer, b);
             let mut values = vec![f64::NAN; layout.len()];
@@ -152,7 +165,10 @@ fn branch(trainer: &Trainer, b: usize) -> (String, Layout) {
     let branches = trainer.model().engine.branches();
     let n_scales = branches.scales.len();
     let layout = Layout::new(branches.scale_of(b).patch, &branches.network);
-    (format!("branches.{}.{}", b / n_scales, b % n_scales), layout)
+    (
+        format!("branches.{}.{}", b / n_scales, b % n_scales),
+        layout,
+    )
 }
 
 fn columns(matrix: MatRef<'_, f64>) -> Vec<f64> {
@@ -168,7 +184,10 @@ fn deviation(found: &[f64], golden: &[f64]) -> f64 {
     let size = golden.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
     assert!(size > 1e-6, "a tensor that vanishes checks nothing");
     let differences = found.iter().zip(golden).map(|(f, g)| (f - g).abs());
-    differences.fold(0.0, |a: f64, d| if d.is_nan() { f64::INFINITY } else { a.max(d) }) / size
+    differences.fold(
+        0.0,
+        |a: f64, d| if d.is_nan() { f64::INFINITY } else { a.max(d) },
+    ) / size
 }
 
 /// Collects what deviates by more than `tolerance`, and the largest deviation of each kind.
@@ -239,7 +258,8 @@ fn check_gradients(trainer: &Trainer, golden: &Fixture, tolerance: f64) {
     comparison.finish("first-step gradients");
 }
 
-/// Takes the recorded steps. `objective` bounds J and its terms, `gradients` the first-step gradients, relatively.
+/// Takes the recorded steps. `objective` bounds J and its terms, `gradients` the first-step
+/// gradients, relatively.
 fn check(engine: EngineKind, objective: f64, gradients: f64) {
     let golden = Fixture::open();
     let mut trainer = golden.trainer(engine);
@@ -259,7 +279,11 @@ fn check(engine: EngineKind, objective: f64, gradients: f64) {
             check_gradients(&trainer, &golden, gradients);
         }
         for ((name, golden), found) in expected.iter().zip(values(&terms)) {
-            comparison.check(&format!("{name} of step {}", step + 1), &[found], &[*golden]);
+            comparison.check(
+                &format!("{name} of step {}", step + 1),
+                &[found],
+                &[*golden],
+            );
         }
     }
     comparison.finish("objective and terms");
@@ -271,7 +295,11 @@ fn the_prepared_data_are_those_of_pytorch() {
     let trainer = golden.trainer(EngineKind::Reference);
     let mut comparison = Comparison::new(1e-12);
     let prepared = columns(trainer.objective().observations().expect("evaluated whole"));
-    comparison.check("prepared channels", &prepared, &golden.by_column("prepared"));
+    comparison.check(
+        "prepared channels",
+        &prepared,
+        &golden.by_column("prepared"),
+    );
     comparison.finish("prepared channels");
 
     // The preset starts at the whitened principal components, whose signs are free.

@@ -1,7 +1,9 @@
-//! The gradient of the whole objective against central finite differences, in f64, for every parameter group.
+//! The gradient of the whole objective against central finite differences, in f64, for every
+//! parameter group.
 //!
-//! One `check` per boundary: it builds a run, takes the analytic gradient at a random point, and differentiates J
-//! numerically in A, E, S or the bend, θ, η and every tensor of every branch network.
+//! One `check` per boundary: it builds a run, takes the analytic gradient at a random point, and
+//! differentiates J numerically in A, E, S or the bend, θ, η and every tensor of every branch
+//! network.
 
 mod common;
 
@@ -10,8 +12,8 @@ use faer::Mat;
 use strt_kernels::gradcheck::relative_error;
 use strt_kernels::{BranchSet, Buffer, Layout};
 use strtransformer::config::{
-    Activation, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, MixerKind, SeparationForm,
-    Smoothness,
+    Activation, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, MixerKind,
+    SeparationForm, Smoothness,
 };
 use strtransformer::model::sources::SourceParameters;
 use strtransformer::{Config, Recording, Trainer};
@@ -66,7 +68,11 @@ fn layout(branches: &BranchSet, branch: usize) -> Layout {
 }
 
 /// Five-point differences of J when entry i of a group is moved through `shift`.
-fn numerical(trainer: &mut Trainer, n: usize, mut shift: impl FnMut(&mut Trainer, usize, f64)) -> Vec<f64> {
+fn numerical(
+    trainer: &mut Trainer,
+    n: usize,
+    mut shift: impl FnMut(&mut Trainer, usize, f64),
+) -> Vec<f64> {
     (0..n)
         .map(|i| {
             let mut at = |offset: f64| {
@@ -98,7 +104,8 @@ fn flat(matrix: &Mat<f64>) -> Vec<f64> {
 
 #[track_caller]
 fn compare(what: &str, group: &str, analytic: &[f64], numeric: &[f64]) {
-    // Gradients that vanish identically (a locked direction, a key bias) are judged in absolute terms.
+    // Gradients that vanish identically (a locked direction, a key bias) are judged in absolute
+    // terms.
     let error = relative_error(analytic, numeric, 1e-3);
     assert!(
         error < TOLERANCE,
@@ -132,7 +139,8 @@ fn check(what: &str, config: &Config, recording: &Recording) {
     }
     trainer.evaluate_at(0);
     let analytic = trainer.objective().gradient.mixer.clone();
-    // An eliminated output layer is not a parameter: moving it changes nothing, and its gradient is 0.
+    // An eliminated output layer is not a parameter: moving it changes nothing, and its gradient is
+    // 0.
     let numeric = numerical(&mut trainer, analytic.len(), |trainer, i, offset| {
         trainer.model_mut().mixer.parameters_mut()[i] += offset;
     });
@@ -154,13 +162,22 @@ fn check_branch(what: &str, trainer: &mut Trainer, b: usize) {
     trainer.evaluate_at(0);
     let factor = trainer.objective().gradient.branches[b];
     let mut analytic = vec![0.0; layout.len()];
-    trainer.model().engine.read(Buffer::Gradient, b, &mut analytic);
+    trainer
+        .model()
+        .engine
+        .read(Buffer::Gradient, b, &mut analytic);
     analytic.iter_mut().for_each(|g| *g *= factor);
     let mut values = vec![0.0; layout.len()];
-    trainer.model().engine.read(Buffer::Parameters, b, &mut values);
+    trainer
+        .model()
+        .engine
+        .read(Buffer::Parameters, b, &mut values);
     let numeric = numerical(trainer, layout.len(), |trainer, i, offset| {
         values[i] += offset;
-        trainer.model_mut().engine.write(Buffer::Parameters, b, &values);
+        trainer
+            .model_mut()
+            .engine
+            .write(Buffer::Parameters, b, &values);
     });
     for tensor in layout.tensors() {
         let group = format!("branch {b} {}", tensor.name);
@@ -184,7 +201,8 @@ fn every_combination_of_switches() {
     });
 }
 
-const COORDINATES: [Coordinates; 3] = [Coordinates::Direct, Coordinates::Fiber, Coordinates::Neural];
+const COORDINATES: [Coordinates; 3] =
+    [Coordinates::Direct, Coordinates::Fiber, Coordinates::Neural];
 
 /// The coordinates and one bit a switch.
 fn check_switches(index: u32) {
@@ -199,8 +217,16 @@ fn check_switches(index: u32) {
     } else {
         Elimination::LeastSquares
     };
-    config.mixer.kind = if on(3) { MixerKind::Mlp } else { MixerKind::Affine };
-    config.weights.energy = if on(4) { EnergyForm::Raw } else { EnergyForm::Log };
+    config.mixer.kind = if on(3) {
+        MixerKind::Mlp
+    } else {
+        MixerKind::Affine
+    };
+    config.weights.energy = if on(4) {
+        EnergyForm::Raw
+    } else {
+        EnergyForm::Log
+    };
     config.weights.separation_form = if on(5) {
         SeparationForm::Decorrelation
     } else {
@@ -229,7 +255,9 @@ fn awkward_shapes_of_the_networks() {
         }),
         ("one source", |c| c.n_sources = 1),
         ("one scale", |c| c.branches.patch_sizes = vec![5]),
-        ("patches of one sample", |c| c.branches.patch_sizes = vec![1]),
+        ("patches of one sample", |c| {
+            c.branches.patch_sizes = vec![1]
+        }),
         ("one patch masked", |c| c.branches.mask_ratio = 0.01),
         ("all patches masked", |c| c.branches.mask_ratio = 1.0),
         ("causal, overlapping patches", |c| {
@@ -253,7 +281,11 @@ fn awkward_shapes_of_the_networks() {
 fn just_long_enough() {
     let mut config = tiny();
     config.branches.patch_sizes = vec![2, 4];
-    check("two patches of the longest scale", &config, &recording(8, 3, &[]));
+    check(
+        "two patches of the longest scale",
+        &config,
+        &recording(8, 3, &[]),
+    );
 }
 
 #[test]
@@ -266,7 +298,11 @@ fn missing_samples() {
                 config.mixer.elimination = elimination;
                 config.mixer.kind = kind;
                 config.branches.causal = causal;
-                check("missing samples", &config, &recording(24, 3, &[0, 7, 8, 15, 23]));
+                check(
+                    "missing samples",
+                    &config,
+                    &recording(24, 3, &[0, 7, 8, 15, 23]),
+                );
             }
         }
     }
@@ -284,7 +320,11 @@ fn recordings_in_blocks() {
         config.sources.unlock = Some(if on(0) { 0.0 } else { 1.0 });
         config.sources.standardize = on(1);
         config.mixer.decoder_standardization = on(2);
-        config.mixer.kind = if on(3) { MixerKind::Mlp } else { MixerKind::Affine };
+        config.mixer.kind = if on(3) {
+            MixerKind::Mlp
+        } else {
+            MixerKind::Affine
+        };
         if on(4) {
             config.mixer.elimination = Elimination::Gradient;
         }
@@ -301,7 +341,10 @@ fn recordings_in_blocks() {
 fn every_mixer_form() {
     for activation in [Activation::Tanh, Activation::Gelu, Activation::LeakyRelu] {
         for hidden in [vec![1], vec![4, 3], vec![2, 5, 3]] {
-            for (skip, elimination) in [(true, Elimination::LeastSquares), (false, Elimination::Gradient)] {
+            for (skip, elimination) in [
+                (true, Elimination::LeastSquares),
+                (false, Elimination::Gradient),
+            ] {
                 let mut config = tiny();
                 config.mixer.kind = MixerKind::Mlp;
                 (config.mixer.activation, config.mixer.hidden) = (activation, hidden.clone());

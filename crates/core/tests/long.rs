@@ -1,7 +1,9 @@
-//! Recordings that are trained through moments and blocks, against the same recordings evaluated whole.
+//! Recordings that are trained through moments and blocks, against the same recordings evaluated
+//! whole.
 //!
-//! Where the moments suffice, J and its gradient must be the same; where a block stands for the recording, the gradient
-//! in E must be right on average over the blocks. The gradient in everything else is in `gradients.rs`.
+//! Where the moments suffice, J and its gradient must be the same; where a block stands for the
+//! recording, the gradient in E must be right on average over the blocks. The gradient in
+//! everything else is in `gradients.rs`.
 
 mod common;
 
@@ -9,7 +11,9 @@ use common::{affine, nonlinear, recording, scatter, with_gaps};
 use faer::Mat;
 use std::ops::ControlFlow;
 use strt_kernels::gradcheck::relative_error;
-use strtransformer::config::{Coordinates, Elimination, EngineKind, MixerKind, SeparationForm, Smoothness};
+use strtransformer::config::{
+    Coordinates, Elimination, EngineKind, MixerKind, SeparationForm, Smoothness,
+};
 use strtransformer::model::sources::SourceParameters;
 use strtransformer::train::StepReport;
 use strtransformer::{Config, Recording, Trainer};
@@ -40,13 +44,23 @@ fn close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
 
 #[track_caller]
 fn same_objective(what: &str, recording: &Recording, config: &Config) {
-    let (mut whole, mut long) = (trainer(recording, config, 0), trainer(recording, config, BLOCK));
+    let (mut whole, mut long) = (
+        trainer(recording, config, 0),
+        trainer(recording, config, BLOCK),
+    );
     scatter(&mut whole);
     scatter(&mut long);
     let (expected, found) = (whole.evaluate_at(3), long.evaluate_at(3));
-    assert!(long.objective().observations().is_none(), "{what} is not long");
+    assert!(
+        long.objective().observations().is_none(),
+        "{what} is not long"
+    );
     for (name, found, expected) in [
-        ("reconstruction", found.reconstruction, expected.reconstruction),
+        (
+            "reconstruction",
+            found.reconstruction,
+            expected.reconstruction,
+        ),
         ("separation", found.separation, expected.separation),
         ("smoothness", found.smoothness, expected.smoothness),
         ("structure", found.structure, expected.structure),
@@ -61,14 +75,22 @@ fn same_objective(what: &str, recording: &Recording, config: &Config) {
         &flat(&expected.fiber),
         1e-8,
     );
-    close(&format!("{what}: mixer"), &found.mixer, &expected.mixer, 1e-8);
+    close(
+        &format!("{what}: mixer"),
+        &found.mixer,
+        &expected.mixer,
+        1e-8,
+    );
     close(
         &format!("{what}: gaps"),
         &found.raw_gaps,
         &expected.raw_gaps,
         1e-8,
     );
-    let (expected, found) = (whole.model().mixer.parameters(), long.model().mixer.parameters());
+    let (expected, found) = (
+        whole.model().mixer.parameters(),
+        long.model().mixer.parameters(),
+    );
     close(&format!("{what}: fitted mixer"), found, expected, 1e-8);
 }
 
@@ -113,7 +135,8 @@ fn blocks_give_the_gradient_of_free_sources_on_average() {
         ("nothing standardised", raw),
     ];
     for (what, mut config) in cases {
-        // A layer fitted to a block is another layer, and differences across its border are nobody's.
+        // A layer fitted to a block is another layer, and differences across its border are
+        // nobody's.
         config.mixer.elimination = Elimination::Gradient;
         config.weights.smoothness = 0.0;
         for recording in [recording(SAMPLES), with_gaps(SAMPLES)] {

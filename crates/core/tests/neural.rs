@@ -11,7 +11,8 @@ use strtransformer::model::sources::SourceParameters;
 use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::{Config, Recording, Trainer, separate};
 
-/// A map that is not bent has the volume of its matrix, so that both forms of the separation are the same.
+/// A map that is not bent has the volume of its matrix, so that both forms of the separation are
+/// the same.
 #[test]
 fn the_volume_of_a_straight_map_is_the_determinant() {
     let recording = recording(200);
@@ -28,19 +29,32 @@ fn the_volume_of_a_straight_map_is_the_determinant() {
         *a = Mat::from_fn(3, 3, |i, k| 1.0 + f64::from(i == k));
         trainer.evaluate_at(0).separation
     };
-    let (fiber, neural) = (separation(Coordinates::Fiber), separation(Coordinates::Neural));
+    let (fiber, neural) = (
+        separation(Coordinates::Fiber),
+        separation(Coordinates::Neural),
+    );
     assert!(fiber > 1.0, "{fiber}");
     // 10⁻⁴ is added to the correlations of the one, 10⁻⁶ to the squared determinant of the other.
-    assert!((fiber - neural).abs() < 2e-2 * fiber, "{fiber} against {neural}");
+    assert!(
+        (fiber - neural).abs() < 2e-2 * fiber,
+        "{fiber} against {neural}"
+    );
 }
 
-/// Blocks in which most samples are there may hold no whole patch, and a thinner one may: that one is used.
+/// Blocks in which most samples are there may hold no whole patch, and a thinner one may: that one
+/// is used.
 #[test]
 fn a_block_that_offers_windows_is_found() {
     let complete = recording(300);
     let y = complete.observations();
     // Two blocks of 100 with a hole every 6 samples, a third of which 45 samples are there.
-    let gone = |t: usize| if t < 200 { t.is_multiple_of(6) } else { t >= 245 };
+    let gone = |t: usize| {
+        if t < 200 {
+            t.is_multiple_of(6)
+        } else {
+            t >= 245
+        }
+    };
     let gappy = Recording::from_mat(Mat::from_fn(300, y.ncols(), |t, c| {
         if gone(t) { f64::NAN } else { y[(t, c)] }
     }));
@@ -55,7 +69,10 @@ fn a_block_that_offers_windows_is_found() {
     let Err(error) = separate(&gappy, &config) else {
         panic!("should be refused")
     };
-    assert!(error.to_string().contains("no block of 100 samples"), "{error}");
+    assert!(
+        error.to_string().contains("no block of 100 samples"),
+        "{error}"
+    );
 }
 
 /// Noise of changing variance behind a leaky-ReLU layer, which no linear map undoes.
@@ -104,7 +121,9 @@ fn a_bent_mixture_is_straightened() {
         let mut config = config();
         change(&mut config);
         let separation = separate(&recording, &config).unwrap();
-        match_sources(separation.sources(), &reference).unwrap().mac()
+        match_sources(separation.sources(), &reference)
+            .unwrap()
+            .mac()
     };
     let found = score(|_| {});
     let in_blocks = score(|c| (c.branches.crop, c.optimizer.block) = (512, 1000));

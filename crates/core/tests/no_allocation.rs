@@ -1,8 +1,9 @@
 //! Training allocates nothing per step: a counting allocator watches whole runs of the fast engine.
 //!
-//! Counted is every allocation of the process between the end of the warm-up and the last step, whoever makes it:
-//! draws, objective, linear algebra, updates, worker threads. The warm-up covers what happens once in a run: the
-//! first use of every buffer, the unlocking of E and the assignment moves, which build the permuted matrices anew.
+//! Counted is every allocation of the process between the end of the warm-up and the last step,
+//! whoever makes it: draws, objective, linear algebra, updates, worker threads. The warm-up covers
+//! what happens once in a run: the first use of every buffer, the unlocking of E and the assignment
+//! moves, which build the permuted matrices anew.
 
 mod common;
 
@@ -47,7 +48,10 @@ fn allocations_per_step(recording: &Recording, config: &Config) -> (Vec<usize>, 
     });
     assert_eq!(trainer.step(), STEPS);
     let differences = |counts: &[usize]| counts.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    (differences(&counts[1..=WARM_UP]), differences(&counts[WARM_UP..]))
+    (
+        differences(&counts[1..=WARM_UP]),
+        differences(&counts[WARM_UP..]),
+    )
 }
 
 // One test, so that nothing else runs in this process while it counts.
@@ -80,7 +84,11 @@ fn a_step_allocates_nothing() {
         ("nonlinear, in blocks", in_blocks, recording(5000)),
         ("neural", neural(), recording(300)),
         ("neural, in blocks", bent_blocks.clone(), recording(5000)),
-        ("neural, in blocks, missing samples", bent_blocks, with_gaps(5000)),
+        (
+            "neural, in blocks, missing samples",
+            bent_blocks,
+            with_gaps(5000),
+        ),
         ("affine, through moments", moments, recording(5000)),
         ("nonlinear, wide", wide, many_channels),
         ("paper", paper(), recording(300)),
@@ -99,5 +107,8 @@ fn a_step_allocates_nothing() {
             );
         }
     }
-    assert!(seen > 0, "the counter must see at least the assignment moves");
+    assert!(
+        seen > 0,
+        "the counter must see at least the assignment moves"
+    );
 }

@@ -1,7 +1,9 @@
-//! What cannot run is refused, with a message that names what was found, what is expected and what to do.
+//! What cannot run is refused, with a message that names what was found, what is expected and what
+//! to do.
 //!
-//! One table for the configuration: every check of `config/check.rs` has a row, and a test compares the table with
-//! the source, so that a new check without a row fails. Then recordings, and recordings against the configuration.
+//! One table for the configuration: every check of `config/check.rs` has a row, and a test compares
+//! the table with the source, so that a new check without a row fails. Then recordings, and
+//! recordings against the configuration.
 
 mod common;
 
@@ -15,7 +17,8 @@ use strtransformer::mixer::{Mixer, MlpMixer};
 use strtransformer::train::Start;
 use strtransformer::{Config, Error, Recording, Trainer, separate};
 
-/// Field, value as the message shows it, part of what is expected, and how to spoil a good configuration.
+/// Field, value as the message shows it, part of what is expected, and how to spoil a good
+/// configuration.
 type Row = (&'static str, &'static str, &'static str, fn(&mut Config));
 
 #[rustfmt::skip]
@@ -135,8 +138,14 @@ fn every_check_has_a_row() {
                 .chars()
                 .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.".contains(c))
     };
-    // Every other piece between quotation marks is a string literal; messages hold spaces, fields do not.
-    let checked: BTreeSet<&str> = source.split('"').skip(1).step_by(2).filter(is_field).collect();
+    // Every other piece between quotation marks is a string literal; messages hold spaces, fields
+    // do not.
+    let checked: BTreeSet<&str> = source
+        .split('"')
+        .skip(1)
+        .step_by(2)
+        .filter(is_field)
+        .collect();
     let tabled: BTreeSet<&str> = TABLE.iter().map(|row| row.0).collect();
     assert_eq!(checked, tabled);
 }
@@ -164,14 +173,18 @@ fn says<T>(result: Result<T, Error>, parts: &[&str]) {
         Err(error) => error.to_string(),
     };
     for part in parts {
-        assert!(message.contains(part), "\"{message}\" should contain \"{part}\"");
+        assert!(
+            message.contains(part),
+            "\"{message}\" should contain \"{part}\""
+        );
     }
 }
 
 #[test]
 fn what_the_caller_gives_must_fit_the_configuration() {
     let recording = recording(240);
-    let start = |config: &Config, start: Start| Trainer::start(&recording, config, start).map(|_| ());
+    let start =
+        |config: &Config, start: Start| Trainer::start(&recording, config, start).map(|_| ());
     let sources = |rows: usize, value: f64| Start {
         sources: Some(Mat::full(rows, 3, value)),
         ..Start::default()
@@ -257,7 +270,15 @@ fn what_a_mixer_cannot_do_is_not_asked_of_it() {
     let recording = recording(240);
     let start = |config: &Config| {
         let mixer: Option<Box<dyn Mixer>> = Some(Box::new(Opaque(MlpMixer::affine(3, 4))));
-        Trainer::start(&recording, config, Start { mixer, sources: None }).map(|_| ())
+        Trainer::start(
+            &recording,
+            config,
+            Start {
+                mixer,
+                sources: None,
+            },
+        )
+        .map(|_| ())
     };
     let mut config = affine();
     config.mixer.kind = MixerKind::Custom;

@@ -1,4 +1,5 @@
-//! Scores beside a run: what [`Scored`] hands on is what [`match_sources`] says, and the run is none the wiser.
+//! Scores beside a run: what [`Scored`] hands on is what [`match_sources`] says, and the run is
+//! none the wiser.
 
 mod common;
 
@@ -41,7 +42,9 @@ fn every_step_is_scored_as_match_sources_would() {
         ControlFlow::Continue(())
     };
     let mut scored = Scored::new(&reference, &recording, check).unwrap();
-    Trainer::new(&recording, &nonlinear()).unwrap().run(&mut scored);
+    Trainer::new(&recording, &nonlinear())
+        .unwrap()
+        .run(&mut scored);
     drop(scored);
     assert_eq!(steps, (1..=STEPS).collect::<Vec<_>>());
 }
@@ -56,12 +59,14 @@ fn every_nth_step_and_the_last_are_scored_and_all_are_passed_on() {
     };
     let mut config = affine();
     config.restarts = 2;
-    let mut scored = Scored::new(&reference(), &recording, keep).unwrap().every(10);
+    let mut scored = Scored::new(&reference(), &recording, keep)
+        .unwrap()
+        .every(10);
     separate_observed(&recording, &config, Start::default(), &mut scored).unwrap();
     drop(scored);
     seen.sort_unstable();
-    let expected =
-        (0..2).flat_map(|restart| (1..=STEPS).map(move |n| (restart, n, [10, 20, STEPS].contains(&n))));
+    let expected = (0..2)
+        .flat_map(|restart| (1..=STEPS).map(move |n| (restart, n, [10, 20, STEPS].contains(&n))));
     assert_eq!(seen, expected.collect::<Vec<_>>());
 }
 

@@ -28,7 +28,9 @@ fn check(name: &str, breaks: &[&str]) {
     assert!(!result.sentence.is_empty() && !result.figures.is_empty());
     for figure in &result.figures {
         match figure {
-            Figure::Lines { lines, .. } => assert!(lines.iter().all(|line| line.x.len() == line.y.len())),
+            Figure::Lines { lines, .. } => {
+                assert!(lines.iter().all(|line| line.x.len() == line.y.len()))
+            }
             Figure::Map {
                 rows,
                 columns,
@@ -59,7 +61,10 @@ fn check(name: &str, breaks: &[&str]) {
 fn structure_decouples() {
     check(
         "decoupling",
-        &["entries of a gradient column", "largest entry between blocks"],
+        &[
+            "entries of a gradient column",
+            "largest entry between blocks",
+        ],
     );
 }
 
@@ -70,12 +75,18 @@ fn reconstruction_couples() {
 
 #[test]
 fn small_noise_selects_from_the_fiber() {
-    check("fiber", &["largest squared residual", "largest (J", "slope"]);
+    check(
+        "fiber",
+        &["largest squared residual", "largest (J", "slope"],
+    );
 }
 
 #[test]
 fn only_equal_descriptors_can_be_exchanged() {
-    check("permutations", &["two equal descriptors", "change by exchanging"]);
+    check(
+        "permutations",
+        &["two equal descriptors", "change by exchanging"],
+    );
 }
 
 #[test]

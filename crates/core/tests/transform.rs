@@ -20,7 +20,8 @@ fn close(what: &str, expected: MatRef<'_, f64>, found: MatRef<'_, f64>, toleranc
     for k in 0..expected.ncols() {
         for t in 0..expected.nrows() {
             let (expected, found) = (expected[(t, k)], found[(t, k)]);
-            let same = (expected.is_nan() && found.is_nan()) || (expected - found).abs() < tolerance;
+            let same =
+                (expected.is_nan() && found.is_nan()) || (expected - found).abs() < tolerance;
             assert!(
                 same,
                 "{what}: sample {t} of source {k}: {found}, expected {expected}"
@@ -39,8 +40,16 @@ fn stretch(recording: &Recording, first: usize, n: usize) -> Recording {
 fn gives_its_sources_back(what: &str, recording: &Recording, config: &Config) {
     let separation = separate(recording, config).unwrap();
     let transformed = separation.transform(recording, ANY, &mut ()).unwrap();
-    close(what, separation.sources(), transformed.sources.as_ref(), 1e-9);
-    assert!(transformed.converged && transformed.stop.is_none(), "{what}");
+    close(
+        what,
+        separation.sources(),
+        transformed.sources.as_ref(),
+        1e-9,
+    );
+    assert!(
+        transformed.converged && transformed.stop.is_none(),
+        "{what}"
+    );
     // Row by row: one sample at a time is as good as all of them.
     let part = separation
         .transform(&stretch(recording, 30, 5), ANY, &mut ())
@@ -76,7 +85,11 @@ fn a_model_in_neural_coordinates_gives_its_own_sources_back() {
     let mut in_blocks = neural();
     (in_blocks.branches.crop, in_blocks.optimizer.block) = (64, 60);
     gives_its_sources_back("neural, in blocks", &recording(240), &in_blocks);
-    gives_its_sources_back("neural, in blocks, missing samples", &with_gaps(240), &in_blocks);
+    gives_its_sources_back(
+        "neural, in blocks, missing samples",
+        &with_gaps(240),
+        &in_blocks,
+    );
     let separation = separate(&recording(240), &in_blocks).unwrap();
     for k in 0..3 {
         let source = separation.sources().col(k);
@@ -88,8 +101,9 @@ fn a_model_in_neural_coordinates_gives_its_own_sources_back() {
     }
 }
 
-/// In direct coordinates sources need not be a function of the channels. They are while they stay at the principal
-/// components, and there the pseudo-inverse of the (barely regularised) mixer finds them.
+/// In direct coordinates sources need not be a function of the channels. They are while they stay
+/// at the principal components, and there the pseudo-inverse of the (barely regularised) mixer
+/// finds them.
 #[test]
 fn an_affine_model_in_direct_coordinates_gives_its_own_sources_back() {
     for decoder_standardization in [true, false] {
@@ -146,7 +160,9 @@ fn an_interrupted_transform_says_so() {
         4 => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     };
-    let transformed = separation.transform(&recording(240), 50, &mut stop).unwrap();
+    let transformed = separation
+        .transform(&recording(240), 50, &mut stop)
+        .unwrap();
     assert_eq!(transformed.stop, Some(StopReason::Interrupted));
     assert!(transformed.sources.is_all_finite());
 }
@@ -198,12 +214,19 @@ fn a_nonlinear_model_finds_the_sources_of_held_out_samples() {
     let mut errors = Vec::new();
     let mut watch = |report: &StepReport<'_>| {
         errors.push(report.terms.reconstruction);
-        // The mixer is the trained one, in every step: its own error at the step's sources is the reported one.
+        // The mixer is the trained one, in every step: its own error at the step's sources is the
+        // reported one.
         let mut channels = Mat::zeros(T, 6);
-        separation
-            .mixer()
-            .forward(report.sources().as_ref(), channels.as_mut(), &mut Vec::new());
-        let scaled = separation.parts().scaling.apply(held_out.observations()).unwrap();
+        separation.mixer().forward(
+            report.sources().as_ref(),
+            channels.as_mut(),
+            &mut Vec::new(),
+        );
+        let scaled = separation
+            .parts()
+            .scaling
+            .apply(held_out.observations())
+            .unwrap();
         let variance = separation.config().weights.observation_variance.unwrap();
         let expected = (&scaled - &channels).squared_norm_l2() / (2.0 * variance);
         assert!((report.terms.reconstruction / expected - 1.0).abs() < 1e-9);
@@ -212,7 +235,10 @@ fn a_nonlinear_model_finds_the_sources_of_held_out_samples() {
     };
     let transformed = separation.transform(&held_out, 150, &mut watch).unwrap();
     assert_eq!(transformed.stop, Some(StopReason::StepLimit));
-    let (trained, found) = (mac(separation.sources(), 0), mac(transformed.sources.as_ref(), T));
+    let (trained, found) = (
+        mac(separation.sources(), 0),
+        mac(transformed.sources.as_ref(), T),
+    );
     assert!(
         trained > 0.7,
         "the model itself is too poor to judge: MAC {trained:.3}"
@@ -236,8 +262,8 @@ fn a_nonlinear_model_finds_the_sources_of_held_out_samples() {
     );
 }
 
-/// Training data through the optimisation: it starts elsewhere and ends near the sources of the run, whether it is
-/// looked at whole or in blocks.
+/// Training data through the optimisation: it starts elsewhere and ends near the sources of the
+/// run, whether it is looked at whole or in blocks.
 #[test]
 fn a_nonlinear_model_comes_back_to_its_own_sources() {
     let recording = problem(300, MixingKind::Pnl).recording().unwrap();

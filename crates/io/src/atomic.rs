@@ -1,8 +1,10 @@
-//! Whole files in and out: a reader that refuses directories, a writer that never leaves half a file.
+//! Whole files in and out: a reader that refuses directories, a writer that never leaves half a
+//! file.
 //!
-//! New contents go to a temporary file beside the target, reach the disk and then take the target's name in one step.
-//! Whatever fails before that leaves the old file as it was and removes the temporary one. Nothing here knows what the
-//! bytes mean; two writers of one path are not kept apart, the last one wins.
+//! New contents go to a temporary file beside the target, reach the disk and then take the target's
+//! name in one step. Whatever fails before that leaves the old file as it was and removes the
+//! temporary one. Nothing here knows what the bytes mean; two writers of one path are not kept
+//! apart, the last one wins.
 
 use crate::error::{Error, Result};
 use std::fs::{self, File};
@@ -18,12 +20,17 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// Replaces the contents of `path` by what `fill` writes, or leaves everything as it was.
-pub(crate) fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub(crate) fn write(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
     let old = fs::metadata(path).ok();
     match &old {
         Some(old) if old.is_dir() => return Err(not_a_file(path, "a directory")),
         // A rename would put a file in the place of a pipe or a device such as /dev/null.
-        Some(old) if !old.is_file() => return Err(not_a_file(path, "a pipe, a socket or a device")),
+        Some(old) if !old.is_file() => {
+            return Err(not_a_file(path, "a pipe, a socket or a device"));
+        }
         _ => {}
     }
     if path.file_name().is_none() {
@@ -60,7 +67,8 @@ fn replace(
     builder.prefix(".strt-").suffix(".partial");
     #[cfg(unix)]
     {
-        // As for any new file the umask decides; the default of `tempfile` would hide it from others.
+        // As for any new file the umask decides; the default of `tempfile` would hide it from
+        // others.
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
@@ -74,7 +82,8 @@ fn replace(
     drop(buffered);
     temporary.as_file().sync_all()?;
     temporary.persist(&target).map_err(|error| error.error)?;
-    // The new name reaches the disk with its directory. Not every system can do this; the contents are safe already.
+    // The new name reaches the disk with its directory. Not every system can do this; the contents
+    // are safe already.
     if let Ok(directory) = File::open(&directory) {
         let _ = directory.sync_all();
     }
@@ -117,15 +126,24 @@ mod tests {
     fn only_files_are_read_and_written() {
         let directory = tempfile::tempdir().unwrap();
         let fill = |file: &mut dyn Write| file.write_all(b"x");
-        for result in [read(directory.path()).map(drop), write(directory.path(), fill)] {
+        for result in [
+            read(directory.path()).map(drop),
+            write(directory.path(), fill),
+        ] {
             let message = result.unwrap_err().to_string();
             assert!(message.contains("found a directory"), "{message}");
         }
         let absent = directory.path().join("absent").join("file");
-        assert!(matches!(read(&absent), Err(Error::Io { action: "read", .. })));
+        assert!(matches!(
+            read(&absent),
+            Err(Error::Io { action: "read", .. })
+        ));
         assert!(matches!(
             write(&absent, fill),
-            Err(Error::Io { action: "write", .. })
+            Err(Error::Io {
+                action: "write",
+                ..
+            })
         ));
     }
 
@@ -143,7 +161,10 @@ mod tests {
         write(&link, |file| file.write_all(b"through the link")).unwrap();
         assert_eq!(read(&path).unwrap(), b"through the link");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
         let socket = directory.path().join("socket");
         let _listener = UnixListener::bind(&socket).unwrap();
         assert!(matches!(write(&socket, fill), Err(Error::NotAFile { .. })));

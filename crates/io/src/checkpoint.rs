@@ -1,8 +1,8 @@
 //! [`Checkpoint`] ↔ file, bit for bit.
 //!
-//! The file holds what [`strtransformer::Trainer::resume`] needs besides the recording and, where the run was started
-//! with them, the caller's own mixer or initial sources. Adam's moments bear the name of what they belong to, after
-//! `adam.first.` and `adam.second.`.
+//! The file holds what [`strtransformer::Trainer::resume`] needs besides the recording and, where
+//! the run was started with them, the caller's own mixer or initial sources. Adam's moments bear
+//! the name of what they belong to, after `adam.first.` and `adam.second.`.
 
 use crate::atomic;
 use crate::error::Result;
@@ -66,8 +66,9 @@ struct Convergence {
 /// Writes a checkpoint to a file, whole or not at all.
 ///
 /// # Errors
-/// [`Error::Io`](crate::Error::Io) or [`Error::NotAFile`](crate::Error::NotAFile) when the file cannot be written,
-/// [`Error::Content`](crate::Error::Content) when it could not be loaded again. An old file is then left as it was.
+/// [`Error::Io`](crate::Error::Io) or [`Error::NotAFile`](crate::Error::NotAFile) when the file
+/// cannot be written, [`Error::Content`](crate::Error::Content) when it could not be loaded again.
+/// An old file is then left as it was.
 pub fn save_checkpoint(checkpoint: &Checkpoint, path: impl AsRef<Path>) -> Result<()> {
     let path = path.as_ref();
     let encoded = encode(checkpoint);
@@ -196,8 +197,9 @@ fn decode(path: &Path, bytes: &[u8], origin: Origin) -> Result<Checkpoint> {
         pair(MIXER, mixer.len(), None, state.updates.mixer)?,
         pair(RAW_GAPS, k + 1, None, state.updates.controller)?,
     ];
-    let mut networks =
-        |prefix: &str| networks::decode(&mut input, &format!("{prefix}{BRANCHES}"), &config, finite);
+    let mut networks = |prefix: &str| {
+        networks::decode(&mut input, &format!("{prefix}{BRANCHES}"), &config, finite)
+    };
     let (parameters, first, second) = (networks("")?, networks(MOMENTS[0])?, networks(MOMENTS[1])?);
     input.finish()?;
     let branches = parameters

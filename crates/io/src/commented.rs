@@ -1,6 +1,7 @@
 //! A [`Config`] as TOML with a comment for every value, to be edited by a person.
 //!
-//! Values that are automatic stand there as comments. The text reads back as the configuration it was made from.
+//! Values that are automatic stand there as comments. The text reads back as the configuration it
+//! was made from.
 
 use crate::overlay::with_automatic_values;
 use std::fmt::Write;
@@ -137,7 +138,8 @@ fn section(text: &mut String, prefix: &str, table: &Table, complete: &Table) {
         }
     }
     for (key, inner_complete) in entries {
-        let (Value::Table(inner_complete), Some(Value::Table(inner))) = (inner_complete, table.get(key))
+        let (Value::Table(inner_complete), Some(Value::Table(inner))) =
+            (inner_complete, table.get(key))
         else {
             continue;
         };
@@ -181,11 +183,15 @@ mod tests {
             let schedule = ["kind = ", "warmup = ", "floor = "]
                 .iter()
                 .any(|key| pair[1].starts_with(key));
-            let needs = (pair[1].starts_with('[') || pair[1].contains(" = ")) && !commented(pair[1]);
+            let needs =
+                (pair[1].starts_with('[') || pair[1].contains(" = ")) && !commented(pair[1]);
             assert!(!needs || schedule || commented(pair[0]), "{}", pair[1]);
         }
         for (name, comment) in COMMENTS {
-            assert!(text.contains(comment), "{name} is not part of a configuration");
+            assert!(
+                text.contains(comment),
+                "{name} is not part of a configuration"
+            );
         }
     }
 }

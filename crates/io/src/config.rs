@@ -1,8 +1,8 @@
 //! [`Config`] ↔ TOML.
 //!
-//! A key that the configuration does not know is refused with its line, a value out of range with its name; nothing is
-//! ignored. Automatic values that are not set are absent from the text. Comments are not kept: a file that is saved
-//! again is written anew.
+//! A key that the configuration does not know is refused with its line, a value out of range with
+//! its name; nothing is ignored. Automatic values that are not set are absent from the text.
+//! Comments are not kept: a file that is saved again is written anew.
 
 use crate::atomic;
 use crate::error::{Error, Result};
@@ -30,12 +30,13 @@ pub fn save_config(config: &Config, path: impl AsRef<Path>) -> Result<()> {
 
 /// Reads a configuration and checks every value that can be checked without a recording.
 ///
-/// A field that is absent has its default. `n_sources` has none that can run: when the file does not name it, it is 0
-/// and must be set before the run.
+/// A field that is absent has its default. `n_sources` has none that can run: when the file does
+/// not name it, it is 0 and must be set before the run.
 ///
 /// # Errors
-/// [`Error::ConfigText`] with line and column when the text is not TOML, a key is unknown or a value has the wrong
-/// type; [`Error::Refused`] with the field when a value is out of range; [`Error::Io`] or [`Error::NotAFile`].
+/// [`Error::ConfigText`] with line and column when the text is not TOML, a key is unknown or a
+/// value has the wrong type; [`Error::Refused`] with the field when a value is out of range;
+/// [`Error::Io`] or [`Error::NotAFile`].
 pub fn load_config(path: impl AsRef<Path>) -> Result<Config> {
     let path = path.as_ref();
     let text = read_text(path)?;
@@ -76,7 +77,11 @@ impl Fault {
     pub fn at(self, path: &Path) -> Error {
         let Fault { place, problem } = self;
         let path = path.to_owned();
-        Error::ConfigText { path, place, problem }
+        Error::ConfigText {
+            path,
+            place,
+            problem,
+        }
     }
 }
 

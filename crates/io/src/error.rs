@@ -1,5 +1,5 @@
-//! The one error type of this crate. Every message names the file and the place in it, says what was expected, what
-//! was found and what to do.
+//! The one error type of this crate. Every message names the file and the place in it, says what
+//! was expected, what was found and what to do.
 
 use std::borrow::Cow;
 use std::io;
@@ -203,7 +203,11 @@ impl Error {
 
     fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_owned();
-        move |source| Error::Io { path, action, source }
+        move |source| Error::Io {
+            path,
+            action,
+            source,
+        }
     }
 
     /// Turns what the library said about the contents of `path` into an [`Error`].

@@ -1,19 +1,22 @@
-//! Files of StrTransformer: recordings in, signals out; models and checkpoints in safetensors, configurations in TOML.
+//! Files of StrTransformer: recordings in, signals out; models and checkpoints in safetensors,
+//! configurations in TOML.
 //!
 //! In: a path, and for writing a [`Separation`](strtransformer::Separation), a
-//! [`Checkpoint`](strtransformer::train::Checkpoint), a [`Config`](strtransformer::Config) or [`Signals`]. Out: from a
-//! recording of any [`Format`] a [`Recording`](strtransformer::Recording) with notes of all that was detected; from the
-//! program's own files the value that was saved, with the same bits. Files are replaced whole or not at all, and
-//! everything read is checked: a file that is damaged, foreign or newer gives an [`Error`] that names the file and the
-//! place in it, never a panic and never more memory than the file can account for.
+//! [`Checkpoint`](strtransformer::train::Checkpoint), a [`Config`](strtransformer::Config) or
+//! [`Signals`]. Out: from a recording of any [`Format`] a [`Recording`](strtransformer::Recording)
+//! with notes of all that was detected; from the program's own files the value that was saved, with
+//! the same bits. Files are replaced whole or not at all, and everything read is checked: a file
+//! that is damaged, foreign or newer gives an [`Error`] that names the file and the place in it,
+//! never a panic and never more memory than the file can account for.
 //!
-//! Deliberately absent: numerics (filters, resampling, interpolation), printing, and the types of mixers that the caller
-//! wrote (their parameters are saved; see [`load_model_with`]).
+//! Deliberately absent: numerics (filters, resampling, interpolation), printing, and the types of
+//! mixers that the caller wrote (their parameters are saved; see [`load_model_with`]).
 //!
 //! # Recordings
 //!
-//! [`read_recording`] finds the format by content and refuses a file whose name promises another; [`inspect`] tells what a
-//! file holds. The samples are rows, the channels columns, and NaN is missing.
+//! [`read_recording`] finds the format by content and refuses a file whose name promises another;
+//! [`inspect`] tells what a file holds. The samples are rows, the channels columns, and NaN is
+//! missing.
 //!
 //! | format | endings | what is read | feature |
 //! |---|---|---|---|
@@ -29,8 +32,9 @@
 //! | Parquet | parquet, pq | numeric columns; not packed, snappy, gzip, zstd | `parquet` |
 //! | WFDB | hea, dat, or none | formats 16, 24, 32, 61, 80, 160, 212; physical units | |
 //!
-//! Formats without a feature are always there; `formats` stands for all features. In a text the empty cell and `NA`,
-//! `N/A`, `NaN`, `null`, `None`, `?` and `-` in any case are missing; an infinite number is an error in every format.
+//! Formats without a feature are always there; `formats` stands for all features. In a text the
+//! empty cell and `NA`, `N/A`, `NaN`, `null`, `None`, `?` and `-` in any case are missing; an
+//! infinite number is an error in every format.
 //!
 //! [`write_signals`] writes NPY, CSV, MATLAB 5, Parquet and WAV, without any feature.
 //!
@@ -75,10 +79,11 @@
 //!
 //! # Models, checkpoints and configurations
 //!
-//! Models and checkpoints are [safetensors](https://github.com/huggingface/safetensors) files: readable from Python,
-//! without code in them. All tensors are F64, little-endian, row-major (the matrices of the library are
-//! column-major in memory; files are not). F64 holds the numbers of the f32 engine exactly. The same contents give the
-//! same bytes. A file of version 1 has exactly the tensors below; T samples, m channels, K sources, R patch sizes.
+//! Models and checkpoints are [safetensors](https://github.com/huggingface/safetensors) files:
+//! readable from Python, without code in them. All tensors are F64, little-endian, row-major (the
+//! matrices of the library are column-major in memory; files are not). F64 holds the numbers of the
+//! f32 engine exactly. The same contents give the same bytes. A file of version 1 has exactly the
+//! tensors below; T samples, m channels, K sources, R patch sizes.
 //!
 //! The metadata map (`__metadata__`) has four entries; others are ignored:
 //!
@@ -107,10 +112,11 @@
 //! | `gauge.mean`, `gauge.divisor` | K | the standardised source is (S − mean)/divisor |
 //! | `branches.<k>.<r>.<name>` | see [`strt_kernels::Layout`] | weights of the network of source k at patch size r |
 //!
-//! `state`: `samples` (T), `channel_names` (m strings), `sampling_rate` (or null), `stop` (`plateau`, `step_limit`,
-//! `interrupted`, `diverged`), `converged`, `steps`, `seed` and `restart` of the restart that was kept, `restarts` (for
-//! each: `restart`, `seed`, `objective`, `stop`, `converged`), `smoothed_objective`, `terms` (`total`,
-//! `reconstruction`, `structure`, `separation`, `smoothness`, `entropy`, `gap`).
+//! `state`: `samples` (T), `channel_names` (m strings), `sampling_rate` (or null), `stop`
+//! (`plateau`, `step_limit`, `interrupted`, `diverged`), `converged`, `steps`, `seed` and `restart`
+//! of the restart that was kept, `restarts` (for each: `restart`, `seed`, `objective`, `stop`,
+//! `converged`), `smoothed_objective`, `terms` (`total`, `reconstruction`, `structure`,
+//! `separation`, `smoothness`, `entropy`, `gap`).
 //!
 //! ## Checkpoints
 //!
@@ -124,12 +130,13 @@
 //! | `branches.<k>.<r>.<name>` | see [`strt_kernels::Layout`] | weights of the networks |
 //! | `adam.first.<tensor>`, `adam.second.<tensor>` | of the tensor | Adam's moments of each of these |
 //!
-//! Moments of `fiber` and `sources` are always there; those of what never moves have no rows. Where a long
-//! recording is trained in blocks, `adam.first.sources` holds the number of updates of each entry.
+//! Moments of `fiber` and `sources` are always there; those of what never moves have no rows. Where
+//! a long recording is trained in blocks, `adam.first.sources` holds the number of updates of each
+//! entry.
 //!
-//! `state`: `samples`, `channels` and `fingerprint` of the recording, `seed`, `restart`, `step`, `updates` (Adam updates so far of
-//! `fiber`, `sources`, `mixer`, `controller`, `networks`), `convergence` (`average`, `weight`, `best`, `since_best`),
-//! `terms`.
+//! `state`: `samples`, `channels` and `fingerprint` of the recording, `seed`, `restart`, `step`,
+//! `updates` (Adam updates so far of `fiber`, `sources`, `mixer`, `controller`, `networks`),
+//! `convergence` (`average`, `weight`, `best`, `since_best`), `terms`.
 //!
 //! ## From Python
 //!
@@ -164,7 +171,7 @@ pub use error::{Error, Result};
 pub use model::{load_model, load_model_with, model_from_bytes, model_to_bytes, save_model};
 pub use overlay::{Layer, overlay, overlay_all};
 pub use read::{
-    ChannelSelection, ChannelSummary, Format, Note, NoteKind, Opened, ReadOptions, Summary, TimeColumn,
-    Variable, inspect, read_recording,
+    ChannelSelection, ChannelSummary, Format, Note, NoteKind, Opened, ReadOptions, Summary,
+    TimeColumn, Variable, inspect, read_recording,
 };
 pub use write::{OUTPUT_FORMATS, Signals, check_signals, write_signals};

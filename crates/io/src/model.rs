@@ -1,8 +1,9 @@
 //! [`Separation`] ↔ file.
 //!
-//! All shapes follow from the configuration, the number of samples and the channel names, so every tensor is checked
-//! against what it must be. Before a file is replaced, the new one is read back from memory: what was saved can be
-//! loaded. The type of a mixer of the caller's own is not stored, only its parameters.
+//! All shapes follow from the configuration, the number of samples and the channel names, so every
+//! tensor is checked against what it must be. Before a file is replaced, the new one is read back
+//! from memory: what was saved can be loaded. The type of a mixer of the caller's own is not
+//! stored, only its parameters.
 
 use crate::atomic;
 use crate::error::{Error, Result};
@@ -41,8 +42,8 @@ struct State {
 /// Writes a separation to a file, whole or not at all.
 ///
 /// # Errors
-/// [`Error::Io`] or [`Error::NotAFile`] when the file cannot be written, [`Error::Content`] or [`Error::Mixer`] when
-/// it could not be loaded again. An old file is then left as it was.
+/// [`Error::Io`] or [`Error::NotAFile`] when the file cannot be written, [`Error::Content`] or
+/// [`Error::Mixer`] when it could not be loaded again. An old file is then left as it was.
 pub fn save_model(separation: &Separation, path: impl AsRef<Path>) -> Result<()> {
     let path = path.as_ref();
     let encoded = encode_checked(separation, path)?;
@@ -60,8 +61,8 @@ pub fn model_to_bytes(separation: &Separation) -> Result<Vec<u8>> {
 /// Reads a separation whose mixer is affine or an MLP.
 ///
 /// # Errors
-/// [`Error::Mixer`] when the mixer was the caller's own (use [`load_model_with`]); otherwise whatever is wrong with
-/// the file.
+/// [`Error::Mixer`] when the mixer was the caller's own (use [`load_model_with`]); otherwise
+/// whatever is wrong with the file.
 pub fn load_model(path: impl AsRef<Path>) -> Result<Separation> {
     let path = path.as_ref();
     model_from_bytes(path, &atomic::read(path)?)
@@ -75,12 +76,12 @@ pub fn model_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Separati
     decode(name.as_ref(), bytes, None, Origin::File)
 }
 
-/// Reads a separation whose mixer was the caller's own: `mixer` is a mixer of the same type and size, and gets the
-/// saved parameters.
+/// Reads a separation whose mixer was the caller's own: `mixer` is a mixer of the same type and
+/// size, and gets the saved parameters.
 ///
 /// # Errors
-/// [`Error::Mixer`] when the mixer does not have the size that was saved, or the file holds a built-in mixer;
-/// otherwise whatever is wrong with the file.
+/// [`Error::Mixer`] when the mixer does not have the size that was saved, or the file holds a
+/// built-in mixer; otherwise whatever is wrong with the file.
 pub fn load_model_with(path: impl AsRef<Path>, mixer: Box<dyn Mixer>) -> Result<Separation> {
     let path = path.as_ref();
     decode(path, &atomic::read(path)?, Some(mixer), Origin::File)
@@ -97,7 +98,10 @@ fn encode_checked(separation: &Separation, path: &Path) -> Result<Encoded> {
 }
 
 fn encode(parts: &SeparationParts) -> Encoded {
-    let (k, r) = (parts.config.n_sources, parts.config.branches.patch_sizes.len());
+    let (k, r) = (
+        parts.config.n_sources,
+        parts.config.branches.patch_sizes.len(),
+    );
     let state = State {
         samples: parts.sources.nrows(),
         channel_names: parts.channel_names.clone(),
@@ -136,7 +140,11 @@ fn encode(parts: &SeparationParts) -> Encoded {
         out.matrix("bend", bend.as_ref());
     }
     out.tensor("gauge.mean", &[k], parts.gauge.iter().map(|gauge| gauge.0));
-    out.tensor("gauge.divisor", &[k], parts.gauge.iter().map(|gauge| gauge.1));
+    out.tensor(
+        "gauge.divisor",
+        &[k],
+        parts.gauge.iter().map(|gauge| gauge.1),
+    );
     networks::encode(
         &mut out,
         "branches",
@@ -146,7 +154,12 @@ fn encode(parts: &SeparationParts) -> Encoded {
     out.finish()
 }
 
-fn decode(path: &Path, bytes: &[u8], given: Option<Box<dyn Mixer>>, origin: Origin) -> Result<Separation> {
+fn decode(
+    path: &Path,
+    bytes: &[u8],
+    given: Option<Box<dyn Mixer>>,
+    origin: Origin,
+) -> Result<Separation> {
     let mut input = Decoder::new(path, bytes, Format::Model, origin)?;
     let config = input.config()?;
     let state: State = input.state()?;
@@ -185,7 +198,8 @@ fn decode(path: &Path, bytes: &[u8], given: Option<Box<dyn Mixer>>, origin: Orig
     input.finish()?;
     let parts = SeparationParts {
         scaling: ChannelScaling::from_parts(offset, scale).map_err(Error::refused(path))?,
-        whitening: Whitening::from_parts(mean, matrix, eigenvalues).map_err(Error::refused(path))?,
+        whitening: Whitening::from_parts(mean, matrix, eigenvalues)
+            .map_err(Error::refused(path))?,
         config,
         sources,
         mixer,
@@ -203,7 +217,11 @@ fn decode(path: &Path, bytes: &[u8], given: Option<Box<dyn Mixer>>, origin: Orig
         steps: state.steps,
         seed: state.seed,
         restart: state.restart,
-        restarts: state.restarts.into_iter().map(|restart| restart.0).collect(),
+        restarts: state
+            .restarts
+            .into_iter()
+            .map(|restart| restart.0)
+            .collect(),
         channel_names: state.channel_names,
         sampling_rate: state.sampling_rate.map(|rate| rate.0),
     };
@@ -217,7 +235,11 @@ fn check_state(input: &Decoder<'_>, state: &State) -> Result<()> {
             state.samples,
             state.channel_names.len()
         );
-        return Err(input.content("metadata `state`", "at least one sample of one channel", found));
+        return Err(input.content(
+            "metadata `state`",
+            "at least one sample of one channel",
+            found,
+        ));
     }
     match state.sampling_rate {
         Some(Number(rate)) if !(rate.is_finite() && rate > 0.0) => Err(input.content(
@@ -229,7 +251,8 @@ fn check_state(input: &Decoder<'_>, state: &State) -> Result<()> {
     }
 }
 
-/// The mixer that the configuration describes, or the one that was given, with the saved parameters.
+/// The mixer that the configuration describes, or the one that was given, with the saved
+/// parameters.
 fn mixer(
     input: &mut Decoder<'_>,
     config: &Config,
@@ -244,7 +267,11 @@ fn mixer(
     let mut mixer: Box<dyn Mixer> = match (kind, given) {
         (MixerKind::Custom, Some(mixer)) => {
             let expected = (config.n_sources, n_channels, parameters.len());
-            let found = (mixer.n_sources(), mixer.n_channels(), mixer.parameters().len());
+            let found = (
+                mixer.n_sources(),
+                mixer.n_channels(),
+                mixer.parameters().len(),
+            );
             if expected != found {
                 let problem = format!(
                     "expected {} sources → {} channels with {} parameters, found a mixer of {} → {} with {}; give a \
@@ -282,7 +309,8 @@ fn mixer(
     Ok(mixer)
 }
 
-/// The built-in mixer of the configuration, if it has `n_parameters`. Sizes are bounded before they are allocated.
+/// The built-in mixer of the configuration, if it has `n_parameters`. Sizes are bounded before they
+/// are allocated.
 fn built_in(config: &Config, n_channels: usize, n_parameters: usize) -> Option<MlpMixer> {
     let k = config.n_sources;
     let config::MixerConfig {

@@ -1,7 +1,9 @@
-//! Flat network parameters ↔ one tensor per named weight, `<prefix>.<k>.<r>.<name of strt_kernels::Layout>`.
+//! Flat network parameters ↔ one tensor per named weight,
+//! `<prefix>.<k>.<r>.<name of strt_kernels::Layout>`.
 //!
-//! Used for the parameters (prefix `branches`) and for their moments (`adam.first.branches`, …). Sizes come from the
-//! configuration, which may come from a damaged file: they are bounded before anything is allocated by them.
+//! Used for the parameters (prefix `branches`) and for their moments (`adam.first.branches`, …).
+//! Sizes come from the configuration, which may come from a damaged file: they are bounded before
+//! anything is allocated by them.
 
 use crate::error::Result;
 use crate::tensors::{Decoder, Encoder, Numbers};
@@ -14,11 +16,17 @@ fn layouts(config: &Config, n_values: usize) -> Option<Vec<Layout>> {
     let (d, scales) = (branches.d_model, branches.patch_sizes.len());
     // Every product is the size of something that must be there: some matrix, or all branches.
     let bounds = [
-        d.checked_mul(d)?.checked_mul(branches.n_layers)?.checked_mul(4)?,
+        d.checked_mul(d)?
+            .checked_mul(branches.n_layers)?
+            .checked_mul(4)?,
         d.checked_mul(d)?
             .checked_mul(branches.ffn_ratio)?
             .checked_mul(2)?,
-        branches.patch_sizes.last()?.checked_mul(d)?.checked_mul(2)?,
+        branches
+            .patch_sizes
+            .last()?
+            .checked_mul(d)?
+            .checked_mul(2)?,
         config.n_sources.checked_mul(scales)?.checked_mul(d)?,
     ];
     let network = branches.network();
@@ -28,8 +36,8 @@ fn layouts(config: &Config, n_values: usize) -> Option<Vec<Layout>> {
     })
 }
 
-/// Adds the tensors of all networks; `networks[k·R + r]` is flat. A network whose length is not that of its layout is
-/// left out, so that reading back says which tensor is missing.
+/// Adds the tensors of all networks; `networks[k·R + r]` is flat. A network whose length is not
+/// that of its layout is left out, so that reading back says which tensor is missing.
 pub(crate) fn encode<'a>(
     out: &mut Encoder,
     prefix: &str,
@@ -47,7 +55,11 @@ pub(crate) fn encode<'a>(
         }
         for tensor in layout.tensors() {
             let name = name(prefix, b, layouts.len(), &tensor.name);
-            out.tensor(name, &tensor.shape, values[tensor.range.clone()].iter().copied());
+            out.tensor(
+                name,
+                &tensor.shape,
+                values[tensor.range.clone()].iter().copied(),
+            );
         }
     }
 }
@@ -81,5 +93,9 @@ pub(crate) fn decode(
 }
 
 fn name(prefix: &str, branch: usize, n_scales: usize, tensor: &str) -> String {
-    format!("{prefix}.{}.{}.{tensor}", branch / n_scales, branch % n_scales)
+    format!(
+        "{prefix}.{}.{}.{tensor}",
+        branch / n_scales,
+        branch % n_scales
+    )
 }

@@ -1,7 +1,8 @@
 //! A configuration on top of another: only what is named changes.
 //!
-//! In: a [`Config`] and a [`Layer`]: a file, a text or one `section.key=value`. Out: the combined configuration. A key that no
-//! configuration has is refused together with the nearest one that exists.
+//! In: a [`Config`] and a [`Layer`]: a file, a text or one `section.key=value`. Out: the combined
+//! configuration. A key that no configuration has is refused together with the nearest one that
+//! exists.
 
 use crate::config::{Fault, check_values, read_text};
 use crate::error::{Error, Result};
@@ -39,18 +40,22 @@ pub enum Layer<'a> {
 /// ```
 ///
 /// # Errors
-/// [`Error::ConfigText`] when the text is not TOML, a key is unknown or a value has the wrong type; [`Error::Refused`]
-/// when a value is out of range; [`Error::Io`] or [`Error::NotAFile`] when the file cannot be read.
+/// [`Error::ConfigText`] when the text is not TOML, a key is unknown or a value has the wrong type;
+/// [`Error::Refused`] when a value is out of range; [`Error::Io`] or [`Error::NotAFile`] when the
+/// file cannot be read.
 pub fn overlay(base: &Config, layer: Layer<'_>) -> Result<Config> {
     overlay_all(base, &[layer]).map_err(|blamed| blamed.1)
 }
 
-/// `base` with everything that the layers name, the later ones on top. Values are judged together: one layer may need
-/// another.
+/// `base` with everything that the layers name, the later ones on top. Values are judged together:
+/// one layer may need another.
 ///
 /// # Errors
 /// As [`overlay`], with the layer that is to blame.
-pub fn overlay_all<'a>(base: &Config, layers: &[Layer<'a>]) -> Result<Config, Box<(Layer<'a>, Error)>> {
+pub fn overlay_all<'a>(
+    base: &Config,
+    layers: &[Layer<'a>],
+) -> Result<Config, Box<(Layer<'a>, Error)>> {
     let mut config = base.clone();
     // The layer that made the values unusable, unless a later one made them usable again.
     let mut blamed = None;
@@ -154,16 +159,23 @@ fn known_keys() -> Vec<String> {
     keys
 }
 
-/// `base` with a value wherever it has none yet: those that are chosen for its mixer and coordinates in a recording of 1000
-/// samples of 6 channels.
+/// `base` with a value wherever it has none yet: those that are chosen for its mixer and
+/// coordinates in a recording of 1000 samples of 6 channels.
 pub(crate) fn with_automatic_values(base: &Config) -> Config {
-    let mut plain = Config::new(if base.n_sources == 0 { 3 } else { base.n_sources });
+    let mut plain = Config::new(if base.n_sources == 0 {
+        3
+    } else {
+        base.n_sources
+    });
     plain.mixer.kind = base.mixer.kind;
     plain.sources.coordinates = base.sources.coordinates;
     plain.weights.separation_form = base.weights.separation_form;
     let channels = Mat::from_fn(1000, 6, |t, c| (0.1 * (t * (c + 1)) as f64).sin());
     let filled = Recording::from_mat(channels).and_then(|example| plain.check(&example));
-    let filled = filled.expect("a plain configuration can run").config().clone();
+    let filled = filled
+        .expect("a plain configuration can run")
+        .config()
+        .clone();
 
     let mut config = base.clone();
     config.mixer.ridge = config.mixer.ridge.or(filled.mixer.ridge);
@@ -181,7 +193,8 @@ pub(crate) fn with_automatic_values(base: &Config) -> Config {
     config
 }
 
-/// Dotted names of the values in a table. A table that is itself a known value, such as a schedule, is one name.
+/// Dotted names of the values in a table. A table that is itself a known value, such as a schedule,
+/// is one name.
 fn leaves(prefix: &str, table: &Table, known: &[String], out: &mut Vec<String>) {
     for (key, value) in table {
         let name = match prefix {
@@ -205,7 +218,9 @@ fn is_choice(name: &str) -> bool {
 fn merge(base: &mut Table, layer: Table) {
     for (key, value) in layer {
         match (base.get_mut(&key), value) {
-            (Some(Value::Table(base)), Value::Table(layer)) if key != "schedule" => merge(base, layer),
+            (Some(Value::Table(base)), Value::Table(layer)) if key != "schedule" => {
+                merge(base, layer)
+            }
             (_, value) => {
                 base.insert(key, value);
             }
@@ -236,10 +251,18 @@ mod tests {
     fn every_kind_of_value_can_be_set() {
         assert_eq!(set("seed=7").unwrap().seed, 7);
         assert_eq!(
-            set("branches.patch_sizes=[4, 8]").unwrap().branches.patch_sizes,
+            set("branches.patch_sizes=[4, 8]")
+                .unwrap()
+                .branches
+                .patch_sizes,
             [4, 8]
         );
-        assert!(!set("sources.standardize = false").unwrap().sources.standardize);
+        assert!(
+            !set("sources.standardize = false")
+                .unwrap()
+                .sources
+                .standardize
+        );
         assert_eq!(set("weights.kappa=0.5").unwrap().weights.kappa, Some(0.5));
         let config = set("mixer.kind=mlp").unwrap();
         assert_eq!(config.mixer.kind, strtransformer::config::MixerKind::Mlp);
@@ -295,7 +318,9 @@ mod tests {
         assert!(error.contains("line 2"), "{error}");
         let text = "seed = 6\n";
         assert_eq!(
-            overlay(&base, Layer::Text { name: "mine", text }).unwrap().seed,
+            overlay(&base, Layer::Text { name: "mine", text })
+                .unwrap()
+                .seed,
             6
         );
         std::fs::write(&path, "seed = = 5\n").unwrap();

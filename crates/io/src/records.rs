@@ -1,7 +1,8 @@
-//! Scalars as JSON: numbers that JSON does not know, and the records that models and checkpoints share.
+//! Scalars as JSON: numbers that JSON does not know, and the records that models and checkpoints
+//! share.
 //!
-//! Finite numbers come back with the same bits; `"NaN"`, `"inf"` and `"-inf"` stand for the others, which a run that
-//! has not taken a step, or has diverged, may hold.
+//! Finite numbers come back with the same bits; `"NaN"`, `"inf"` and `"-inf"` stand for the others,
+//! which a run that has not taken a step, or has diverged, may hold.
 
 use serde::{Deserialize, Serialize};
 use strtransformer::model::objective::Terms;

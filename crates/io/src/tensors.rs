@@ -1,8 +1,9 @@
 //! Named f64 tensors and text metadata ↔ the bytes of a safetensors file.
 //!
-//! [`Encoder`] collects tensors and writes them out; the same contents always give the same bytes, which is why the
-//! header is not left to the library's hash map. [`Decoder`] reads through the `safetensors` crate and checks, tensor
-//! by tensor, name, type, shape and numbers. Which tensors there are is the business of `model` and `checkpoint`.
+//! [`Encoder`] collects tensors and writes them out; the same contents always give the same bytes,
+//! which is why the header is not left to the library's hash map. [`Decoder`] reads through the
+//! `safetensors` crate and checks, tensor by tensor, name, type, shape and numbers. Which tensors
+//! there are is the business of `model` and `checkpoint`.
 
 use crate::config;
 use crate::error::{Error, Result};
@@ -67,7 +68,8 @@ struct Header<'a> {
 impl Encoder {
     /// A file of this format with this configuration and these scalars.
     pub fn new(format: Format, config: &Config, state: &impl Serialize) -> Encoder {
-        let state = serde_json::to_string(state).expect("records of numbers, strings and lists are JSON");
+        let state =
+            serde_json::to_string(state).expect("records of numbers, strings and lists are JSON");
         let metadata = [
             ("format", format.name().to_string()),
             ("version", VERSION.to_string()),
@@ -185,7 +187,9 @@ pub(crate) enum Origin {
 impl Origin {
     pub fn remedy(self) -> &'static str {
         match self {
-            Origin::File => "the file is damaged or was edited: use another copy of it, or save it again",
+            Origin::File => {
+                "the file is damaged or was edited: use another copy of it, or save it again"
+            }
             Origin::Memory => {
                 "nothing was written, since it could not be loaded again: the run has diverged or its state was \
                  changed by hand"
@@ -205,7 +209,12 @@ pub(crate) struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     /// Checks that the bytes are a safetensors file of this format and of a version that is known.
-    pub fn new(path: &'a Path, bytes: &'a [u8], format: Format, origin: Origin) -> Result<Decoder<'a>> {
+    pub fn new(
+        path: &'a Path,
+        bytes: &'a [u8],
+        format: Format,
+        origin: Origin,
+    ) -> Result<Decoder<'a>> {
         let (header_length, header) =
             SafeTensors::read_metadata(bytes).map_err(|reason| Error::Unreadable {
                 path: path.to_owned(),
@@ -223,7 +232,9 @@ impl<'a> Decoder<'a> {
             return Err(Error::Foreign {
                 path: path.to_owned(),
                 expected: format.name(),
-                found: found.map_or("a file that names no format".into(), |name| format!("`{name}`")),
+                found: found.map_or("a file that names no format".into(), |name| {
+                    format!("`{name}`")
+                }),
                 remedy: format.remedy(found.unwrap_or_default()),
             });
         }
@@ -235,7 +246,11 @@ impl<'a> Decoder<'a> {
                 found,
                 supported: VERSION,
             }),
-            _ => Err(decoder.content("metadata `version`", VERSION.to_string(), format!("`{version}`"))),
+            _ => Err(decoder.content(
+                "metadata `version`",
+                VERSION.to_string(),
+                format!("`{version}`"),
+            )),
         }
     }
 
@@ -283,7 +298,11 @@ impl<'a> Decoder<'a> {
         // Every file holds more than K numbers; from here on K may be computed with.
         if config.n_sources >= self.n_values() {
             let expected = format!("numbers for n_sources = {}", config.n_sources);
-            return Err(self.content("tensors", expected, format!("{} numbers in all", self.n_values())));
+            return Err(self.content(
+                "tensors",
+                expected,
+                format!("{} numbers in all", self.n_values()),
+            ));
         }
         Ok(config)
     }
@@ -320,16 +339,25 @@ impl<'a> Decoder<'a> {
             return Err(self.content(place(), "type F64", format!("type {}", info.dtype)));
         }
         if info.shape != shape {
-            let (expected, found) = (format!("shape {shape:?}"), format!("shape {:?}", info.shape));
+            let (expected, found) = (
+                format!("shape {shape:?}"),
+                format!("shape {:?}", info.shape),
+            );
             return Err(self.content(place(), expected, found));
         }
         let (start, end) = info.data_offsets;
-        let bytes = self
-            .data
-            .get(start..end)
-            .ok_or_else(|| self.content(place(), "data inside the file", format!("bytes {start}..{end}")))?;
+        let bytes = self.data.get(start..end).ok_or_else(|| {
+            self.content(
+                place(),
+                "data inside the file",
+                format!("bytes {start}..{end}"),
+            )
+        })?;
         let (values, _) = bytes.as_chunks();
-        let values: Vec<f64> = values.iter().map(|&value| f64::from_le_bytes(value)).collect();
+        let values: Vec<f64> = values
+            .iter()
+            .map(|&value| f64::from_le_bytes(value))
+            .collect();
         if let Some(at) = values.iter().position(|&value| !numbers.allows(value)) {
             let place = format!("tensor `{name}`, element {at} (row-major, from 0)");
             return Err(self.content(place, "a finite number", values[at].to_string()));
@@ -344,14 +372,24 @@ impl<'a> Decoder<'a> {
             Some(&[length]) => self.tensor(name, &[length], numbers),
             Some(shape) => {
                 let found = format!("shape {shape:?}");
-                Err(self.content(format!("tensor `{name}`"), "a shape of one dimension", found))
+                Err(self.content(
+                    format!("tensor `{name}`"),
+                    "a shape of one dimension",
+                    found,
+                ))
             }
             None => Err(self.content(format!("tensor `{name}`"), "a vector", "no such tensor")),
         }
     }
 
     /// A matrix of this shape.
-    pub fn matrix(&mut self, name: &str, rows: usize, columns: usize, numbers: Numbers) -> Result<Mat<f64>> {
+    pub fn matrix(
+        &mut self,
+        name: &str,
+        rows: usize,
+        columns: usize,
+        numbers: Numbers,
+    ) -> Result<Mat<f64>> {
         let values = self.tensor(name, &[rows, columns], numbers)?;
         Ok(MatRef::from_row_major_slice(&values, rows, columns).to_owned())
     }

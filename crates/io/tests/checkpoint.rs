@@ -9,7 +9,8 @@ use strtransformer::config::{Coordinates, Init};
 use strtransformer::train::Start;
 use strtransformer::{Config, Trainer};
 
-/// Stops after `step` steps, goes through a file, runs on; the result must be that of a run without the stop.
+/// Stops after `step` steps, goes through a file, runs on; the result must be that of a run without
+/// the stop.
 fn check_resume(config: &Config, start: Start, missing: &[usize], step: usize) {
     let recording = recording(1, missing);
     let directory = tempfile::tempdir().unwrap();
@@ -56,7 +57,12 @@ fn nonlinear_run_before_and_after_the_sources_are_free() {
 #[test]
 fn paper_preset_in_direct_coordinates() {
     check_resume(&small(Config::paper(SOURCES)), Start::default(), &[], 5);
-    check_resume(&small(Config::paper(SOURCES)), Start::default(), &[30, 31], 5);
+    check_resume(
+        &small(Config::paper(SOURCES)),
+        Start::default(),
+        &[30, 31],
+        5,
+    );
 }
 
 #[test]
@@ -100,7 +106,12 @@ fn a_checkpoint_that_does_not_hold_together_is_refused_and_the_old_file_stays() 
     };
     spoil(
         |c| c.raw_gaps[1] = f64::NAN,
-        &["controller.raw_gaps", "element 1", "NaN", "nothing was written"],
+        &[
+            "controller.raw_gaps",
+            "element 1",
+            "NaN",
+            "nothing was written",
+        ],
     );
     spoil(|c| c.fiber = None, &["`fiber`", "no such tensor"]);
     spoil(
@@ -131,7 +142,9 @@ fn another_recording_is_refused_by_the_library() {
     let path = directory.path().join("checkpoint");
     let config = small(Config::new(SOURCES));
     save_checkpoint(
-        &Trainer::new(&recording(1, &[]), &config).unwrap().checkpoint(),
+        &Trainer::new(&recording(1, &[]), &config)
+            .unwrap()
+            .checkpoint(),
         &path,
     )
     .unwrap();

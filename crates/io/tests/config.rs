@@ -20,7 +20,12 @@ fn every_preset_comes_back_as_it_was() {
     strange.optimizer.schedule = Schedule::Constant;
     strange.assignment.rule = AssignmentRule::MinimalCost;
     strange.assignment.at = vec![1.0 / 3.0];
-    for config in [Config::new(3), Config::nonlinear(4), Config::paper(1), strange] {
+    for config in [
+        Config::new(3),
+        Config::nonlinear(4),
+        Config::paper(1),
+        strange,
+    ] {
         save_config(&config, &path).unwrap();
         assert_eq!(load_config(&path).unwrap(), config);
         assert_eq!(fs::read_to_string(&path).unwrap(), config_to_toml(&config));
@@ -64,7 +69,10 @@ fn faults_are_named_with_file_and_place() {
     check(b"n_sources = \n", &["line 1"]);
     check(b"n_sources = 3 # \xff\n", &["byte 16", "UTF-8"]);
     check(b"n_sources = 0\n", &["n_sources", "at least 1"]);
-    check(b"[branches]\nmask_ratio = 1.5\n", &["branches.mask_ratio", "1.5"]);
+    check(
+        b"[branches]\nmask_ratio = 1.5\n",
+        &["branches.mask_ratio", "1.5"],
+    );
     check(b"[weights]\ngap = nan\n", &["weights.gap", "NaN"]);
     refused(load_config(directory.path()), &["found a directory"]);
     refused(

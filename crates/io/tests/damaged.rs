@@ -25,7 +25,11 @@ fn files() -> Files {
     let (recording, config) = (recording(1, &[]), small(Config::nonlinear(SOURCES)));
     save_model(&train(&recording, &config, Start::default()), &path).unwrap();
     let model = fs::read(&path).unwrap();
-    save_checkpoint(&Trainer::new(&recording, &config).unwrap().checkpoint(), &path).unwrap();
+    save_checkpoint(
+        &Trainer::new(&recording, &config).unwrap().checkpoint(),
+        &path,
+    )
+    .unwrap();
     let checkpoint = fs::read(&path).unwrap();
     Files {
         _directory: directory,
@@ -39,7 +43,10 @@ impl Files {
     /// Loading this as a model is refused with these words, and as a checkpoint too.
     fn model_refused(&self, bytes: &[u8], words: &[&str]) {
         fs::write(&self.path, bytes).unwrap();
-        refused(load_model(&self.path), &[words, &["file.safetensors"]].concat());
+        refused(
+            load_model(&self.path),
+            &[words, &["file.safetensors"]].concat(),
+        );
         assert!(load_checkpoint(&self.path).is_err());
     }
 
@@ -100,8 +107,9 @@ fn any_byte_of_the_header_changed() {
             for flip in [0x01, 0x80] {
                 bytes[at] ^= flip;
                 fs::write(&files.path, &bytes).unwrap();
-                noticed +=
-                    usize::from(load_model(&files.path).is_err() && load_checkpoint(&files.path).is_err());
+                noticed += usize::from(
+                    load_model(&files.path).is_err() && load_checkpoint(&files.path).is_err(),
+                );
                 tried += 1;
                 bytes[at] ^= flip;
             }
@@ -113,7 +121,10 @@ fn any_byte_of_the_header_changed() {
 #[test]
 fn foreign_files() {
     let files = files();
-    files.model_refused(b"time,ch1,ch2\n0,1,2\n1,2,3\n", &["safetensors", "another kind"]);
+    files.model_refused(
+        b"time,ch1,ch2\n0,1,2\n1,2,3\n",
+        &["safetensors", "another kind"],
+    );
     fs::write(&files.path, &files.checkpoint).unwrap();
     refused(
         load_model(&files.path),
@@ -139,7 +150,10 @@ fn foreign_files() {
     let directory = files.path.parent().unwrap();
     refused(load_model(directory), &["found a directory"]);
     refused(load_checkpoint(directory), &["found a directory"]);
-    refused(load_model(directory.join("absent")), &["absent", "cannot read"]);
+    refused(
+        load_model(directory.join("absent")),
+        &["absent", "cannot read"],
+    );
 }
 
 #[test]
@@ -163,7 +177,8 @@ fn other_versions() {
 #[test]
 fn tensors_that_do_not_fit() {
     let files = files();
-    let refused = |change: fn(&mut Taken), words: &[&str]| files.changed_model_refused(change, words);
+    let refused =
+        |change: fn(&mut Taken), words: &[&str]| files.changed_model_refused(change, words);
     refused(
         |taken| drop(taken.tensors.remove("sources")),
         &["`sources`", "[120, 2]", "no such tensor"],
@@ -260,7 +275,8 @@ fn metadata_that_does_not_fit() {
             *text = text.replace(from, to);
         }
     };
-    let refused = |(key, from, to), words: &[&str]| files.changed_model_refused(edit(key, from, to), words);
+    let refused =
+        |(key, from, to), words: &[&str]| files.changed_model_refused(edit(key, from, to), words);
     files.changed_model_refused(
         |taken| drop(taken.metadata.remove("state")),
         &["metadata `state`", "none"],
@@ -273,7 +289,10 @@ fn metadata_that_does_not_fit() {
         ("config", "d_model", "d_modal"),
         &["metadata `config`, line", "d_modal"],
     );
-    refused(("config", "d_model = 8", "d_model = 7"), &["branches.d_model"]);
+    refused(
+        ("config", "d_model = 8", "d_model = 7"),
+        &["branches.d_model"],
+    );
     refused(
         ("config", "d_model = 8", "d_model = 4"),
         &["embed.w_in", "[4, 4]", "[4, 8]"],
@@ -307,7 +326,11 @@ fn metadata_that_does_not_fit() {
         &["branches.patch_sizes"],
     );
     refused(
-        ("config", "hidden = [5, 3]", "hidden = [5, 4611686018427387904]"),
+        (
+            "config",
+            "hidden = [5, 3]",
+            "hidden = [5, 4611686018427387904]",
+        ),
         &["mixer.parameters", "Mlp"],
     );
     refused(
@@ -315,14 +338,21 @@ fn metadata_that_does_not_fit() {
         &["mixer.parameters", "Mlp"],
     );
     refused(
-        ("config", "n_sources = 2", "n_sources = 18446744073709551615"),
+        (
+            "config",
+            "n_sources = 2",
+            "n_sources = 18446744073709551615",
+        ),
         &["n_sources"],
     );
     refused(
         ("config", "n_sources = 2", "n_sources = 3"),
         &["`sources`", "[120, 3]", "[120, 2]"],
     );
-    refused(("state", "\"samples\":120", "\"samples\":0"), &["0 samples"]);
+    refused(
+        ("state", "\"samples\":120", "\"samples\":0"),
+        &["0 samples"],
+    );
     refused(
         ("state", "\"samples\":120", "\"samples\":-1"),
         &["metadata `state`"],

@@ -25,7 +25,9 @@ fn check_round_trip(config: &Config, start: Start, missing: &[usize]) {
     assert_same(&separation, &loaded);
     assert_eq!(separation.sources()[(5, 0)].is_nan(), missing.contains(&5));
     let transform = |separation: &Separation| {
-        let transformed = separation.transform(&recording(2, &[9]), 4, &mut ()).unwrap();
+        let transformed = separation
+            .transform(&recording(2, &[9]), 4, &mut ())
+            .unwrap();
         mat_bits(transformed.sources.as_ref())
     };
     assert_eq!(transform(&separation), transform(&loaded));
@@ -71,7 +73,8 @@ fn custom_mixer() {
 fn several_restarts_are_remembered() {
     let mut config = small(Config::new(SOURCES));
     config.restarts = 3;
-    let separation = separate_observed(&recording(1, &[]), &config, Start::default(), &mut ()).unwrap();
+    let separation =
+        separate_observed(&recording(1, &[]), &config, Start::default(), &mut ()).unwrap();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("model");
     save_model(&separation, &path).unwrap();
@@ -94,7 +97,11 @@ fn a_custom_mixer_must_be_given_and_must_fit() {
         load_model_with(&path, PostNonlinear::boxed(3)),
         &["2 sources → 4 channels with 8 parameters", "3 → 4 with 12"],
     );
-    let affine = train(&recording(1, &[]), &small(Config::new(SOURCES)), Start::default());
+    let affine = train(
+        &recording(1, &[]),
+        &small(Config::new(SOURCES)),
+        Start::default(),
+    );
     save_model(&affine, &path).unwrap();
     let given = PostNonlinear::boxed(SOURCES);
     refused(
@@ -130,7 +137,11 @@ fn a_run_without_steps_and_a_diverged_one_can_be_saved() {
 fn what_could_not_be_loaded_again_is_not_saved_and_the_old_file_stays() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("model");
-    let good = train(&recording(1, &[]), &small(Config::new(SOURCES)), Start::default());
+    let good = train(
+        &recording(1, &[]),
+        &small(Config::new(SOURCES)),
+        Start::default(),
+    );
     save_model(&good, &path).unwrap();
     let bytes = fs::read(&path).unwrap();
     let spoil = |change: fn(&mut strtransformer::separation::SeparationParts), words: &[&str]| {
@@ -181,7 +192,11 @@ fn what_could_not_be_loaded_again_is_not_saved_and_the_old_file_stays() {
 fn names_and_shapes_are_those_of_the_documentation() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("model");
-    let separation = train(&recording(1, &[]), &small(Config::new(SOURCES)), Start::default());
+    let separation = train(
+        &recording(1, &[]),
+        &small(Config::new(SOURCES)),
+        Start::default(),
+    );
     save_model(&separation, &path).unwrap();
     let bytes = fs::read(&path).unwrap();
     let file = SafeTensors::deserialize(&bytes).unwrap();
@@ -190,14 +205,20 @@ fn names_and_shapes_are_those_of_the_documentation() {
     // Row-major: the second number is source 1 of sample 0.
     let second = f64::from_le_bytes(sources.data()[8..16].try_into().unwrap());
     assert_eq!(second, separation.sources()[(0, 1)]);
-    assert_eq!(file.tensor("branches.1.1.embed.w_in").unwrap().shape(), [8, 8]);
+    assert_eq!(
+        file.tensor("branches.1.1.embed.w_in").unwrap().shape(),
+        [8, 8]
+    );
     assert_eq!(
         file.tensor("branches.0.0.layers.0.attention.w_qkv")
             .unwrap()
             .shape(),
         [8, 24]
     );
-    assert_eq!(file.tensor("unmixing").unwrap().shape(), [CHANNELS + 1, SOURCES]);
+    assert_eq!(
+        file.tensor("unmixing").unwrap().shape(),
+        [CHANNELS + 1, SOURCES]
+    );
     assert_eq!((bytes.len() - sources.data().len()) % 8, 0);
     let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
     let metadata = header.metadata().as_ref().unwrap();
@@ -229,7 +250,11 @@ fn bytes_are_those_of_the_file_and_come_back() {
 
 #[test]
 fn bytes_that_are_no_model_are_refused() {
-    let separation = train(&recording(1, &[]), &small(Config::new(SOURCES)), Start::default());
+    let separation = train(
+        &recording(1, &[]),
+        &small(Config::new(SOURCES)),
+        Start::default(),
+    );
     let bytes = model_to_bytes(&separation).unwrap();
     for garbage in [&b""[..], b"not a model at all", &bytes[..bytes.len() - 8]] {
         refused(

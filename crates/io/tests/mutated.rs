@@ -1,9 +1,10 @@
-//! Damaged files never make a reader panic, hang, or ask for more memory than the file can account for.
+//! Damaged files never make a reader panic, hang, or ask for more memory than the file can account
+//! for.
 //!
-//! Every file that other programs wrote is changed at random (bits flipped, bytes and fields overwritten, parts cut out,
-//! doubled, swapped or taken from another file) and read. `STRT_FUZZ_CASES` sets the number of cases (per test run, all
-//! formats together); `STRT_FUZZ_SEED` starts elsewhere,
-//! `STRT_FUZZ_ONLY` takes only files whose name ends so.
+//! Every file that other programs wrote is changed at random (bits flipped, bytes and fields
+//! overwritten, parts cut out, doubled, swapped or taken from another file) and read.
+//! `STRT_FUZZ_CASES` sets the number of cases (per test run, all formats together);
+//! `STRT_FUZZ_SEED` starts elsewhere, `STRT_FUZZ_ONLY` takes only files whose name ends so.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
@@ -95,8 +96,16 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, other: &[u8]) {
                 // A number of 1 to 8 bytes: zero, one, all ones, the largest, or any.
                 let width = [1, 2, 4, 8][random.below(4)].min(room);
                 let any = random.next();
-                let value =
-                    [0, 1, u64::MAX, u64::MAX >> 1, 1 << 31, 0x7fff, any, any % 65536][random.below(8)];
+                let value = [
+                    0,
+                    1,
+                    u64::MAX,
+                    u64::MAX >> 1,
+                    1 << 31,
+                    0x7fff,
+                    any,
+                    any % 65536,
+                ][random.below(8)];
                 bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
             }
             3 => {
@@ -138,7 +147,8 @@ fn originals() -> Vec<(PathBuf, Vec<u8>)> {
         .collect();
     paths.retain(|path| {
         let ending = path.extension().unwrap_or_default().to_str().unwrap();
-        !["py", "json", "dat", "xyz", "fdt"].contains(&ending) && !path.ends_with("requirements.txt")
+        !["py", "json", "dat", "xyz", "fdt"].contains(&ending)
+            && !path.ends_with("requirements.txt")
     });
     paths.sort();
     paths
@@ -147,16 +157,22 @@ fn originals() -> Vec<(PathBuf, Vec<u8>)> {
         .collect()
 }
 
-/// What a file of this size may cost at most: packed bytes stand for up to 1032 others, each of which may be a number.
+/// What a file of this size may cost at most: packed bytes stand for up to 1032 others, each of
+/// which may be a number.
 fn limit(path: &Path, size: usize) -> usize {
-    let packs = ["npz", "mat", "h5", "set", "parquet"].contains(&path.extension().unwrap().to_str().unwrap());
+    let packs = ["npz", "mat", "h5", "set", "parquet"]
+        .contains(&path.extension().unwrap().to_str().unwrap());
     // Windows of decompressors, buffers of files, and what runs beside the reader.
     let fixed = if packs { 20 << 20 } else { 2 << 20 };
     fixed + size * if packs { 1032 * 9 } else { 200 }
 }
 
-/// Reads a file; gives what came of it (an outer error is a panic), the most memory held, and the seconds it took.
-fn attempt(path: &Path, options: &ReadOptions) -> (std::thread::Result<strt_io::Result<()>>, usize, f64) {
+/// Reads a file; gives what came of it (an outer error is a panic), the most memory held, and the
+/// seconds it took.
+fn attempt(
+    path: &Path,
+    options: &ReadOptions,
+) -> (std::thread::Result<strt_io::Result<()>>, usize, f64) {
     let (before, start) = (HELD.load(Relaxed), Instant::now());
     PEAK.store(before, Relaxed);
     let outcome = std::panic::catch_unwind(|| {
@@ -190,7 +206,8 @@ fn damaged_files() {
     endings.dedup();
     let directory = tempfile::tempdir().unwrap();
     // The companions of headers, whole: what a damaged header may point to.
-    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")).unwrap() {
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")).unwrap()
+    {
         let path = entry.unwrap().path();
         if ["dat", "xyz", "fdt"].contains(&path.extension().unwrap_or_default().to_str().unwrap()) {
             fs::copy(&path, directory.path().join(path.file_name().unwrap())).unwrap();

@@ -1,4 +1,5 @@
-//! Times one step (evaluate + update) of the CPU engine, and says how much arithmetic it needs and at which rate.
+//! Times one step (evaluate + update) of the CPU engine, and says how much arithmetic it needs and
+//! at which rate.
 //!
 //! ```text
 //! cargo run --release -p strt-kernels --example step [-- steps [avx512|avx2|portable] [setting …]]
@@ -11,8 +12,9 @@
 //! * `default`: scales 4, 8, 16, stride P, slopes as in `goal`;
 //! * `pooled`: `goal` with errors pooled over blocks of 50 samples.
 //!
-//! With `count` in place of a setting it runs the steps of `goal` on one thread and prints nothing, for counting
-//! instructions. Valgrind 3.19 knows no AVX-512, so count on another path; steps 3 to 12 are
+//! With `count` in place of a setting it runs the steps of `goal` on one thread and prints nothing,
+//! for counting instructions. Valgrind 3.19 knows no AVX-512, so count on another path; steps 3 to
+//! 12 are
 //!
 //! ```text
 //! step=target/release/examples/step
@@ -24,7 +26,8 @@
 use std::time::Instant;
 use strt_kernels::cpu::{CpuEngine, SimdPath};
 use strt_kernels::{
-    AdamStep, BranchSet, Buffer, Engine, Init, Job, Layout, NetworkShape, Outcome, Pooling, ScaleShape,
+    AdamStep, BranchSet, Buffer, Engine, Init, Job, Layout, NetworkShape, Outcome, Pooling,
+    ScaleShape,
 };
 
 /// A small generator, so that the example needs no dependency: uniform in (−1, 1).
@@ -128,7 +131,11 @@ fn jobs(branches: &BranchSet, noise: &mut Noise) -> Vec<Job> {
         .map(|j| {
             let scale = branches.scale_of(j);
             let tokens: Vec<u32> = (0..scale.n_patches as u32).collect();
-            let mut masked: Vec<u32> = tokens.iter().copied().filter(|_| noise.next() < -0.2).collect();
+            let mut masked: Vec<u32> = tokens
+                .iter()
+                .copied()
+                .filter(|_| noise.next() < -0.2)
+                .collect();
             if masked.is_empty() {
                 masked.push(0);
             }
@@ -185,7 +192,8 @@ impl Bench {
     }
 
     fn step(&mut self) {
-        self.engine.evaluate(&self.jobs, &self.slopes, &mut self.outcomes);
+        self.engine
+            .evaluate(&self.jobs, &self.slopes, &mut self.outcomes);
         self.count += 1;
         let step = AdamStep {
             rate: 1e-4,

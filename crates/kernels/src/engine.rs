@@ -5,8 +5,8 @@ use crate::{AdamStep, BranchSet};
 /// One window of one source, to be read by one branch: what the method drew for this step.
 #[derive(Clone, Debug, Default)]
 pub struct Job {
-    /// Samples of the source under the patch grid, `span` of the scale. Samples under invalid patches are never
-    /// read by the engine's arithmetic, so they may hold anything finite.
+    /// Samples of the source under the patch grid, `span` of the scale. Samples under invalid
+    /// patches are never read by the engine's arithmetic, so they may hold anything finite.
     pub window: Vec<f64>,
     /// Shift of the positional encoding, at most `max_shift`.
     pub shift: usize,
@@ -19,7 +19,8 @@ pub struct Job {
 /// What an engine found for one [`Job`].
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// ℓ of this draw: the mean squared error of its masked patches, or what [`crate::Pooling`] makes of their errors.
+    /// ℓ of this draw: the mean squared error of its masked patches, or what [`crate::Pooling`]
+    /// makes of their errors.
     pub energy: f64,
     /// ∂ℓ/∂window, `span` long.
     pub d_window: Vec<f64>,
@@ -51,8 +52,8 @@ pub enum Precision {
 
 /// Computes the energies of all branches and owns their parameters.
 ///
-/// The same inputs give the same bits whatever the number of threads. After construction no method allocates,
-/// except in the reference engine.
+/// The same inputs give the same bits whatever the number of threads. After construction no method
+/// allocates, except in the reference engine.
 pub trait Engine: Send {
     /// Sizes of the branches.
     fn branches(&self) -> &BranchSet;
@@ -60,11 +61,12 @@ pub trait Engine: Send {
     /// Arithmetic used; values read through [`Engine::read`] convert to and from it without loss.
     fn precision(&self) -> Precision;
 
-    /// Forward and backward pass of every job. `slopes` holds α_k per source. Overwrites `outcomes` and the gradient
-    /// buffers. Jobs are ordered as [`BranchSet::n_jobs`] says.
+    /// Forward and backward pass of every job. `slopes` holds α_k per source. Overwrites `outcomes`
+    /// and the gradient buffers. Jobs are ordered as [`BranchSet::n_jobs`] says.
     fn evaluate(&mut self, jobs: &[Job], slopes: &[f64], outcomes: &mut [Outcome]);
 
-    /// Σ over branches of weights² · ‖∂ℓ/∂parameters‖², for clipping by global norm. One weight per branch.
+    /// Σ over branches of weights² · ‖∂ℓ/∂parameters‖², for clipping by global norm. One weight per
+    /// branch.
     fn gradient_norm_squared(&self, weights: &[f64]) -> f64;
 
     /// One Adam step of every branch with gradient `weights[branch]` · ∂ℓ/∂parameters.

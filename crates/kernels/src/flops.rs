@@ -1,14 +1,16 @@
-//! How much arithmetic one step needs: [`Flops`], counted by rules that do not depend on how an engine computes.
+//! How much arithmetic one step needs: [`Flops`], counted by rules that do not depend on how an
+//! engine computes.
 //!
-//! One addition, subtraction, multiplication, division, square root, maximum or rounding of one number is one
-//! operation; a fused product is two. Only what the result needs is counted:
+//! One addition, subtraction, multiplication, division, square root, maximum or rounding of one
+//! number is one operation; a fused product is two. Only what the result needs is counted:
 //!
-//! * the last layer's queries, attention, feed-forward block and the prediction at masked tokens only; the patch
-//!   embedding at visible tokens only;
-//! * attention for the pairs of a query and a key inside the band that the engine chose: no unused vector lanes, no
-//!   rounding of the band to whole groups of keys, no hidden future in causal attention;
-//! * nothing twice. Logits that the backward pass computes again, sums of partial gradients, transposes, copies and
-//!   the choice of the band are the engine's own affair.
+//! * the last layer's queries, attention, feed-forward block and the prediction at masked tokens
+//!   only; the patch embedding at visible tokens only;
+//! * attention for the pairs of a query and a key inside the band that the engine chose: no unused
+//!   vector lanes, no rounding of the band to whole groups of keys, no hidden future in causal
+//!   attention;
+//! * nothing twice. Logits that the backward pass computes again, sums of partial gradients,
+//!   transposes, copies and the choice of the band are the engine's own affair.
 //!
 //! Per number of the kind named:
 //!
@@ -23,18 +25,21 @@
 //! | energy, per element | 4 | |
 //! | Adam, per parameter | | 15 |
 //!
-//! A pair's forward 5 are i−j, its absolute value, the product with the slope (2) and the softmax sum; its backward 4
-//! the subtraction of the mean, the product with the weight and the slope's gradient (2).
+//! A pair's forward 5 are i−j, its absolute value, the product with the slope (2) and the softmax
+//! sum; its backward 4 the subtraction of the mean, the product with the weight and the slope's
+//! gradient (2).
 
 use crate::{Layout, NetworkShape, ScaleShape};
 
-/// Operations of one exponential: fraction, integer part, and a polynomial of degree five by Horner's rule.
+/// Operations of one exponential: fraction, integer part, and a polynomial of degree five by
+/// Horner's rule.
 pub const EXPONENTIAL: u64 = 12;
 
 /// Operations of one step (one evaluation and one update), by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flops {
-    /// Linear maps: projections, feed-forward blocks, embedding and prediction, with all their gradients.
+    /// Linear maps: projections, feed-forward blocks, embedding and prediction, with all their
+    /// gradients.
     pub matrices: u64,
     /// Attention between projections.
     pub attention: u64,
@@ -76,7 +81,11 @@ impl Flops {
         // Positional encodings, mask token, final norm, energy.
         self.elementary += tokens * d + masked * d + norm(masked) + 4 * masked * p;
         for l in 0..network.n_layers {
-            let asking = if l + 1 == network.n_layers { masked } else { tokens };
+            let asking = if l + 1 == network.n_layers {
+                masked
+            } else {
+                tokens
+            };
             self.matrices += linear(tokens, d, 2 * d) + 2 * linear(asking, d, d);
             self.matrices += linear(asking, d, f) + linear(asking, f, d);
             self.attention += asking * heads * (4 * d_head + 1);
@@ -122,8 +131,8 @@ mod tests {
             pairs: 2,
         };
         flops.add_job(&network, &scale, size);
-        // Embedding 3→2 and prediction 2→3 of one token each; keys and values 2→4 of two tokens; queries, output and
-        // two feed-forward maps 2→2 of one.
+        // Embedding 3→2 and prediction 2→3 of one token each; keys and values 2→4 of two tokens;
+        // queries, output and two feed-forward maps 2→2 of one.
         let expected = (6 * 6 + 4) + (6 * 6 + 6) + 2 * (6 * 8 + 8) + 4 * (6 * 4 + 4);
         assert_eq!(flops.matrices, expected);
         assert_eq!(flops.attention, 2 * (12 * 2 + 9 + 12) + (4 * 2 + 1));

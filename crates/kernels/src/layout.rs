@@ -1,7 +1,8 @@
 //! Where each named parameter of a branch network lies in its flat parameter vector.
 //!
-//! One layout serves the engines, initialisation, checkpoints and the comparison with PyTorch, so a tensor has one
-//! name everywhere. Weight matrices are stored (inputs × outputs), row-major: y = x·W + b.
+//! One layout serves the engines, initialisation, checkpoints and the comparison with PyTorch, so a
+//! tensor has one name everywhere. Weight matrices are stored (inputs × outputs), row-major: y =
+//! x·W + b.
 
 use crate::shape::NetworkShape;
 use std::ops::Range;
@@ -104,8 +105,9 @@ impl Layout {
         let mask_token = add("embed.mask_token".into(), &[d], Init::Normal(0.02));
         let layers = (0..network.n_layers)
             .map(|l| {
-                let mut tensor =
-                    |name: &str, shape: &[usize], init| add(format!("layers.{l}.{name}"), shape, init);
+                let mut tensor = |name: &str, shape: &[usize], init| {
+                    add(format!("layers.{l}.{name}"), shape, init)
+                };
                 LayerLayout {
                     norm1_gain: tensor("norm1.gain", &[d], Init::One),
                     norm1_bias: tensor("norm1.bias", &[d], Init::Zero),

@@ -1,32 +1,37 @@
-//! Branch kernels of StrTransformer: the structural energy of one source at one patch scale, and its gradient.
+//! Branch kernels of StrTransformer: the structural energy of one source at one patch scale, and
+//! its gradient.
 //!
-//! A *branch* (k, r) is one small pre-norm Transformer that reads source k in patches of `P_r` samples. For a window
-//! of the source it computes the masked patch energy
+//! A *branch* (k, r) is one small pre-norm Transformer that reads source k in patches of `P_r`
+//! samples. For a window of the source it computes the masked patch energy
 //!
 //! ```text
 //! ℓ_kr = 1/(|M| P_r) Σ_{i∈M} ‖û_i − u_i‖²
 //! ```
 //!
-//! where the patches in M were replaced by a learned mask token, or, with a [`Pooling`], the geometric mean of the same
-//! over the blocks of the window, which sees changes of variance that a mean over the whole window hides:
+//! where the patches in M were replaced by a learned mask token, or, with a [`Pooling`], the
+//! geometric mean of the same over the blocks of the window, which sees changes of variance that a
+//! mean over the whole window hides:
 //!
 //! ```text
 //! ln(ℓ_kr + κ) = Σ_c |M_c|/|M| · ln(ℓ_c + κ),   ℓ_c = 1/(|M_c| P_r) Σ_{i∈M_c} ‖û_i − u_i‖²
 //! ```
 //!
-//! What flows in: windows of samples, mask draws and
-//! locality slopes (a list of [`Job`]s). What flows out: energies and *unit* gradients, ∂ℓ/∂window and ∂ℓ/∂α, while
-//! ∂ℓ/∂parameters stays inside the [`Engine`] together with the parameters and their Adam moments, so that an engine
-//! may keep them wherever it computes. The chain rule beyond ℓ (scale weights, logarithm, clipping) belongs to the
-//! caller, who hands it back as one factor per branch in [`Engine::update`].
+//! What flows in: windows of samples, mask draws and locality slopes (a list of [`Job`]s). What
+//! flows out: energies and *unit* gradients, ∂ℓ/∂window and ∂ℓ/∂α, while ∂ℓ/∂parameters stays
+//! inside the [`Engine`] together with the parameters and their Adam moments, so that an engine may
+//! keep them wherever it computes. The chain rule beyond ℓ (scale weights, logarithm, clipping)
+//! belongs to the caller, who hands it back as one factor per branch in [`Engine::update`].
 //!
-//! Two engines stand behind the seam: [`reference::ReferenceEngine`] in f64, plain loops that read like the
-//! equations, the oracle of every test; and [`cpu::CpuEngine`] in f32, vectorised and multithreaded.
+//! Two engines stand behind the seam: [`reference::ReferenceEngine`] in f64, plain loops that read
+//! like the equations, the oracle of every test; and [`cpu::CpuEngine`] in f32, vectorised and
+//! multithreaded.
 //!
-//! Conventions that hold in every file: matrices are row-major slices with their shape in a comment; gradients are
-//! named `d_<name>`; every backward pass **accumulates** into its `d_` buffers, and the caller clears them.
+//! Conventions that hold in every file: matrices are row-major slices with their shape in a
+//! comment; gradients are named `d_<name>`; every backward pass **accumulates** into its `d_`
+//! buffers, and the caller clears them.
 //!
-//! Deliberately absent: random numbers, files, configuration, the objective, the sources as a whole.
+//! Deliberately absent: random numbers, files, configuration, the objective, the sources as a
+//! whole.
 
 pub mod adam;
 pub mod cpu;

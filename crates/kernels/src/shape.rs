@@ -47,24 +47,28 @@ impl ScaleShape {
 
 /// How the errors of masked patches are pooled into one energy, where not by their plain mean.
 ///
-/// The window is cut into blocks c of `block` samples. With M_c the masked patches that begin in block c and ℓ_c their
-/// mean squared error, the energy is the geometric mean of the block errors, offset by κ and weighted by |M_c|:
+/// The window is cut into blocks c of `block` samples. With M_c the masked patches that begin in
+/// block c and ℓ_c their mean squared error, the energy is the geometric mean of the block errors,
+/// offset by κ and weighted by |M_c|:
 ///
 /// ```text
 /// ln(ℓ + κ) = Σ_c |M_c|/|M| · ln(ℓ_c + κ),   ℓ_c = 1/(|M_c| P) Σ_{i∈M_c} ‖û_i − u_i‖²
 /// ```
 ///
-/// Up to a constant that is the log-likelihood of Gaussian errors whose variance changes from block to block.
+/// Up to a constant that is the log-likelihood of Gaussian errors whose variance changes from block
+/// to block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pooling {
     /// Samples of a block of the window; at least 1.
     pub block: usize,
-    /// κ, added to the error of every block before its logarithm. Positive: a block without error has no logarithm.
+    /// κ, added to the error of every block before its logarithm. Positive: a block without error
+    /// has no logarithm.
     pub offset: f64,
 }
 
 impl Pooling {
-    /// Block c of the patch with index i in the grid of `scale`: where its first sample lies, ⌊i·q/block⌋.
+    /// Block c of the patch with index i in the grid of `scale`: where its first sample lies,
+    /// ⌊i·q/block⌋.
     pub fn block_of(&self, i: usize, scale: &ScaleShape) -> usize {
         i * scale.stride / self.block
     }
@@ -103,11 +107,15 @@ impl BranchSet {
         &self.scales[branch % self.scales.len()]
     }
 
-    /// Panics if the pooling is one that no engine can compute: it would end in energies that are not numbers.
+    /// Panics if the pooling is one that no engine can compute: it would end in energies that are
+    /// not numbers.
     pub(crate) fn assert_pooling(&self) {
         if let Some(Pooling { block, offset }) = self.pooling {
             assert!(block > 0, "blocks of 0 samples, at least 1");
-            assert!(offset > 0.0, "offset of the block errors {offset}, positive");
+            assert!(
+                offset > 0.0,
+                "offset of the block errors {offset}, positive"
+            );
         }
     }
 }

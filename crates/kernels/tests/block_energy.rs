@@ -1,4 +1,5 @@
-//! What energies pooled over blocks are, in both engines: by hand, beside the plain mean, and where they are refused.
+//! What energies pooled over blocks are, in both engines: by hand, beside the plain mean, and where
+//! they are refused.
 
 mod common;
 
@@ -8,14 +9,19 @@ use strt_kernels::gradcheck::relative_error;
 use strt_kernels::reference::ReferenceEngine;
 use strt_kernels::{BranchSet, Outcome, Pooling};
 
-/// Runs `problem` on both engines with and without a pooling, and hands over engine, rounding, plain and pooled
-/// outcomes.
-fn beside_plain(problem: &Problem, pooling: Option<Pooling>, check: impl Fn(&str, f64, &Outcome, &Outcome)) {
+/// Runs `problem` on both engines with and without a pooling, and hands over engine, rounding,
+/// plain and pooled outcomes.
+fn beside_plain(
+    problem: &Problem,
+    pooling: Option<Pooling>,
+    check: impl Fn(&str, f64, &Outcome, &Outcome),
+) {
     let branches = |pooling| BranchSet {
         pooling,
         ..problem.branches.clone()
     };
-    let reference = |pooling| problem.evaluate(&mut problem.load(ReferenceEngine::new(branches(pooling))));
+    let reference =
+        |pooling| problem.evaluate(&mut problem.load(ReferenceEngine::new(branches(pooling))));
     let cpu = |pooling| problem.evaluate(&mut problem.load(CpuEngine::new(branches(pooling))));
     for (plain, pooled) in reference(None).iter().zip(&reference(pooling)) {
         check("reference", 1e-12, plain, pooled);
@@ -28,23 +34,48 @@ fn beside_plain(problem: &Problem, pooling: Option<Pooling>, check: impl Fn(&str
 /// Tokens, masked among them, block, κ, and ln(ℓ + κ) times the number of masked patches.
 type Case = (&'static [u32], &'static [u32], usize, f64, f64);
 
-/// With all parameters zero every prediction is zero, so the error of a patch is the mean of its squared samples.
+/// With all parameters zero every prediction is zero, so the error of a patch is the mean of its
+/// squared samples.
 #[test]
 fn by_hand() {
     // Patches of two samples: 1, 1, 9, 9, 49; blocks of four samples: 1, 9, 49.
     let window = vec![1.0, -1.0, 1.0, 1.0, 3.0, 3.0, -3.0, 3.0, 7.0, 7.0];
     let all = &[0, 1, 2, 3, 4];
     let cases: [Case; 7] = [
-        (all, &[0, 1, 2, 3], 4, 7.0, 2.0 * 8f64.ln() + 2.0 * 16f64.ln()),
+        (
+            all,
+            &[0, 1, 2, 3],
+            4,
+            7.0,
+            2.0 * 8f64.ln() + 2.0 * 16f64.ln(),
+        ),
         (all, &[0, 1, 2], 4, 7.0, 2.0 * 8f64.ln() + 16f64.ln()),
-        (all, &[0, 3, 4], 4, 0.5, 1.5f64.ln() + 9.5f64.ln() + 49.5f64.ln()),
+        (
+            all,
+            &[0, 3, 4],
+            4,
+            0.5,
+            1.5f64.ln() + 9.5f64.ln() + 49.5f64.ln(),
+        ),
         // A patch lies where it lies in the window, however many before it are missing.
         (&[0, 2, 3], &[0, 1], 4, 7.0, 8f64.ln() + 16f64.ln()),
         (&[1, 4], &[1], 4, 7.0, 56f64.ln()),
         // Blocks of six samples: (1 + 1 + 9)/3 and (9 + 49)/2.
-        (all, all, 6, 1.0, 3.0 * (14f64 / 3.0).ln() + 2.0 * 30f64.ln()),
+        (
+            all,
+            all,
+            6,
+            1.0,
+            3.0 * (14f64 / 3.0).ln() + 2.0 * 30f64.ln(),
+        ),
         // Blocks of one sample: every patch on its own.
-        (all, all, 1, 1.0, 2.0 * 2f64.ln() + 2.0 * 10f64.ln() + 50f64.ln()),
+        (
+            all,
+            all,
+            1,
+            1.0,
+            2.0 * 2f64.ln() + 2.0 * 10f64.ln() + 50f64.ln(),
+        ),
     ];
     for (tokens, masked, block, offset, logarithms) in cases {
         let expected = (logarithms / masked.len() as f64).exp() - offset;
@@ -56,14 +87,18 @@ fn by_hand() {
         problem.parameters[0].fill(0.0);
         problem.jobs[0].window.clone_from(&window);
         (problem.jobs[0].tokens, problem.jobs[0].masked) = (tokens.to_vec(), masked.to_vec());
-        beside_plain(&problem, pooled(block, offset), |engine, rounding, _, pooled| {
-            let error = (pooled.energy / expected - 1.0).abs();
-            assert!(
-                error < rounding,
-                "{engine}: {masked:?} of {tokens:?} in blocks of {block}: {} for {expected}",
-                pooled.energy
-            );
-        });
+        beside_plain(
+            &problem,
+            pooled(block, offset),
+            |engine, rounding, _, pooled| {
+                let error = (pooled.energy / expected - 1.0).abs();
+                assert!(
+                    error < rounding,
+                    "{engine}: {masked:?} of {tokens:?} in blocks of {block}: {} for {expected}",
+                    pooled.energy
+                );
+            },
+        );
     }
 }
 
@@ -84,14 +119,20 @@ fn one_block_is_the_plain_mean() {
         pooled(600, 0.01),
         |engine, rounding, plain, pooled| {
             let error = (pooled.energy / plain.energy - 1.0).abs();
-            assert!(error < 1e-12, "{engine}: {} for {}", pooled.energy, plain.energy);
+            assert!(
+                error < 1e-12,
+                "{engine}: {} for {}",
+                pooled.energy,
+                plain.energy
+            );
             let error = relative_error(&pooled.d_window, &plain.d_window, 0.0);
             assert!(error < rounding, "{engine}: d_window is off by {error:.2e}");
         },
     );
 }
 
-/// The geometric mean is at most the arithmetic one, and far below it where the variance changes from block to block.
+/// The geometric mean is at most the arithmetic one, and far below it where the variance changes
+/// from block to block.
 #[test]
 fn blocks_of_different_variance_have_less_energy() {
     let steady = problem();

@@ -1,4 +1,5 @@
-//! The fast engine against the oracle: energies and every gradient, tensor by tensor, over awkward shapes.
+//! The fast engine against the oracle: energies and every gradient, tensor by tensor, over awkward
+//! shapes.
 
 mod common;
 
@@ -11,8 +12,9 @@ use strt_kernels::{AdamStep, Buffer, Engine, Layout, NetworkShape, Outcome, Pool
 /// Largest relative error of a gradient tensor in single precision.
 const TOLERANCE: f64 = 1e-4;
 
-/// Runs `problem` on every instruction set of this machine and compares everything with the oracle. Gradients that
-/// vanish by symmetry (the key bias, which softmax does not see) are judged against `floor` × the whole gradient.
+/// Runs `problem` on every instruction set of this machine and compares everything with the oracle.
+/// Gradients that vanish by symmetry (the key bias, which softmax does not see) are judged against
+/// `floor` × the whole gradient.
 fn check(name: &str, problem: &Problem, tolerance: f64) {
     let mut oracle = problem.load(ReferenceEngine::new(problem.branches.clone()));
     let expected = problem.evaluate(&mut oracle);
@@ -67,7 +69,10 @@ fn compare(
             read(oracle, Buffer::Gradient, b),
         );
         let whole = expected.iter().map(|g| g * g).sum::<f64>().sqrt();
-        let layout = Layout::new(problem.branches.scale_of(b).patch, &problem.branches.network);
+        let layout = Layout::new(
+            problem.branches.scale_of(b).patch,
+            &problem.branches.network,
+        );
         for tensor in layout.tensors() {
             let range = tensor.range.clone();
             let error = relative_error(&got[range.clone()], &expected[range], 1e-3 * whole);
@@ -124,7 +129,11 @@ fn awkward_numbers_of_patches() {
                 seed: n as u64,
                 ..Recipe::default()
             };
-            check(&format!("{n} patches, mask {mask}"), &recipe.draw(), TOLERANCE);
+            check(
+                &format!("{n} patches, mask {mask}"),
+                &recipe.draw(),
+                TOLERANCE,
+            );
         }
     }
 }
@@ -180,13 +189,18 @@ fn awkward_networks() {
                 seed: n as u64,
                 ..Recipe::default()
             };
-            // With d = 2 a norm leaves nothing but a sign: gradients through it are differences of equal numbers.
+            // With d = 2 a norm leaves nothing but a sign: gradients through it are differences of
+            // equal numbers.
             let tolerance = if network.d_model == 2 {
                 10.0 * TOLERANCE
             } else {
                 TOLERANCE
             };
-            check(&format!("{network:?}, {n} patches"), &recipe.draw(), tolerance);
+            check(
+                &format!("{network:?}, {n} patches"),
+                &recipe.draw(),
+                tolerance,
+            );
         }
     }
 }
@@ -302,9 +316,9 @@ fn any_slope() {
     }
 }
 
-/// Large q·k beside a steep slope: a band that looked at α alone would drop weights that matter. Logits of this size
-/// carry an absolute error of their size × 6e-8, which the exponential turns into a relative one: hence the
-/// tolerance.
+/// Large q·k beside a steep slope: a band that looked at α alone would drop weights that matter.
+/// Logits of this size carry an absolute error of their size × 6e-8, which the exponential turns
+/// into a relative one: hence the tolerance.
 #[test]
 fn the_band_widens_with_the_logits() {
     for (sharpness, tolerance) in [(2.0, TOLERANCE), (5.0, 5e-4), (12.0, 5e-3)] {
@@ -351,8 +365,12 @@ fn adam_updates_follow_the_oracle() {
         oracle.update(&weights, &AdamStep { count, ..STEP });
     }
     for b in 0..2 {
-        // Softmax does not see the key bias, so its gradient is rounding noise, which Adam turns into whole steps.
-        let layout = Layout::new(problem.branches.scale_of(b).patch, &problem.branches.network);
+        // Softmax does not see the key bias, so its gradient is rounding noise, which Adam turns
+        // into whole steps.
+        let layout = Layout::new(
+            problem.branches.scale_of(b).patch,
+            &problem.branches.network,
+        );
         let d = problem.branches.network.d_model;
         let is_key_bias = |i: usize| {
             layout
@@ -400,7 +418,11 @@ fn adam_alone_is_exact_to_rounding() {
         engine.update(&[0.25], &AdamStep { count, ..STEP });
         oracle.update(&[0.25], &AdamStep { count, ..STEP });
     }
-    for buffer in [Buffer::Parameters, Buffer::FirstMoment, Buffer::SecondMoment] {
+    for buffer in [
+        Buffer::Parameters,
+        Buffer::FirstMoment,
+        Buffer::SecondMoment,
+    ] {
         let error = relative_error(&read(&engine, buffer, 0), &read(&oracle, buffer, 0), 1e-12);
         assert!(error < 3e-6, "{buffer:?} is off by {error:.2e}");
     }
@@ -491,7 +513,10 @@ fn a_job_leaves_no_trace_in_the_next() {
     other.evaluate(&mut used);
     let got = problem.evaluate(&mut used);
     for (got, expected) in got.iter().zip(&expected) {
-        assert_eq!((got.energy, got.d_slope), (expected.energy, expected.d_slope));
+        assert_eq!(
+            (got.energy, got.d_slope),
+            (expected.energy, expected.d_slope)
+        );
         assert_eq!(got.d_window, expected.d_window);
     }
     assert_eq!(
@@ -518,7 +543,11 @@ fn sources_are_permuted_with_their_moments() {
         let mut engine = problem.load(CpuEngine::new(problem.branches.clone()));
         problem.evaluate(&mut engine);
         engine.update(&vec![1.0; problem.branches.n_branches()], &STEP);
-        let buffers = [Buffer::Parameters, Buffer::FirstMoment, Buffer::SecondMoment];
+        let buffers = [
+            Buffer::Parameters,
+            Buffer::FirstMoment,
+            Buffer::SecondMoment,
+        ];
         let all = |engine: &CpuEngine, b: usize| buffers.map(|buffer| read(engine, buffer, b));
         let old: Vec<_> = (0..10).map(|b| all(&engine, b)).collect();
         engine.permute_sources(&order);

@@ -1,4 +1,5 @@
-//! The step loop allocates nothing: a counting allocator watches evaluate, update and the rest after a warm-up.
+//! The step loop allocates nothing: a counting allocator watches evaluate, update and the rest
+//! after a warm-up.
 
 mod common;
 

@@ -1,8 +1,9 @@
 //! The backward pass of every reference operation against central finite differences, in f64.
 //!
-//! One test per operation, over random and awkward shapes. Each differentiates the scalar Σ G∘y for a random G, so
-//! that no element of the output can hide. Backward passes accumulate: every `d_` buffer starts at [`START`], which
-//! must still be in it afterwards. The last tests take the whole branch, parameter by parameter.
+//! One test per operation, over random and awkward shapes. Each differentiates the scalar Σ G∘y for
+//! a random G, so that no element of the output can hide. Backward passes accumulate: every `d_`
+//! buffer starts at [`START`], which must still be in it afterwards. The last tests take the whole
+//! branch, parameter by parameter.
 
 mod common;
 
@@ -129,8 +130,15 @@ fn layer_normalisation() {
         let x = noise.vector(n * d);
         check_layernorm(&format!("layernorm {n}×{d}"), &x, d, STEP, &mut noise);
     }
-    // At a constant row the variance is 0 and everything hangs on ε = 1e-5: bends are √ε wide, so the step is smaller.
-    check_layernorm("layernorm of a constant row", &[0.7; 5], 5, 5e-6, &mut noise);
+    // At a constant row the variance is 0 and everything hangs on ε = 1e-5: bends are √ε wide, so
+    // the step is smaller.
+    check_layernorm(
+        "layernorm of a constant row",
+        &[0.7; 5],
+        5,
+        5e-6,
+        &mut noise,
+    );
 }
 
 #[test]
@@ -169,8 +177,14 @@ fn patch_extraction_and_its_adjoint() {
         patch::backward(&g, &shape, &mut d_window);
         // The operator is linear, so ⟨Πx, g⟩ = ⟨x, Πᵀg⟩ for every x.
         let adjoint: Vec<f64> = d_window.iter().map(|d| d - START).collect();
-        let (left, right) = (dot(&patch::forward(&window, &shape), &g), dot(&window, &adjoint));
-        assert!((left - right).abs() < 1e-12, "{what}: {left} against {right}");
+        let (left, right) = (
+            dot(&patch::forward(&window, &shape), &g),
+            dot(&window, &adjoint),
+        );
+        assert!(
+            (left - right).abs() < 1e-12,
+            "{what}: {left} against {right}"
+        );
         let value = |window: &[f64]| dot(&g, &patch::forward(window, &shape));
         compare(
             &what,
@@ -196,8 +210,9 @@ fn masked_patch_energy() {
         let (predicted, patches) = (noise.vector(n * size), noise.vector(n * size));
         // Plain, then pooled over blocks of this many patches.
         for (per_block, offset) in [(0, 0.0), (1, 0.5), (2, 0.01), (3, 2.0), (100, 0.01)] {
-            let what =
-                format!("{masked:?} of {n} patches of {size} masked, blocks of {per_block} with κ {offset}");
+            let what = format!(
+                "{masked:?} of {n} patches of {size} masked, blocks of {per_block} with κ {offset}"
+            );
             let blocks = (per_block > 0).then(|| Blocks {
                 of: masked.iter().map(|i| i / per_block).collect(),
                 offset,
@@ -239,7 +254,10 @@ fn bias(n: usize, allowed: impl Fn(usize, usize) -> bool) -> Vec<f64> {
 #[track_caller]
 fn check_attention(what: &str, attention: &Attention, noise: &mut Noise) {
     let d = attention.n_heads * attention.d_head;
-    let (qkv, g) = (noise.vector(attention.n * 3 * d), noise.vector(attention.n * d));
+    let (qkv, g) = (
+        noise.vector(attention.n * 3 * d),
+        noise.vector(attention.n * d),
+    );
     let (_, weights) = attention.forward(&qkv);
     let mut d_qkv = started(qkv.len());
     let d_slope = attention.backward(&qkv, &weights, &g, &mut d_qkv);
@@ -253,7 +271,10 @@ fn check_attention(what: &str, attention: &Attention, noise: &mut Noise) {
         };
         compare(what, name, &pick(&d_qkv), &pick(&by_qkv));
     }
-    let at_slope = |slope: f64| Attention { slope, ..*attention };
+    let at_slope = |slope: f64| Attention {
+        slope,
+        ..*attention
+    };
     let by_slope = numerical_gradient(
         |x| dot(&g, &at_slope(x[0]).forward(&qkv).0),
         &[attention.slope],
@@ -286,7 +307,8 @@ fn attention_with_locality_order_and_gaps() {
                     slope,
                     bias: &bias,
                 };
-                let what = format!("attention, {rule}, n {n}, {n_heads} heads of {d_head}, slope {slope}");
+                let what =
+                    format!("attention, {rule}, n {n}, {n_heads} heads of {d_head}, slope {slope}");
                 check_attention(&what, &attention, &mut noise);
             }
         }
@@ -306,17 +328,28 @@ fn check_branches(what: &str, problem: &Problem) {
     let mut energy = |problem: &Problem, parameters: &[f64], b: usize| {
         engine.write(Buffer::Parameters, b, parameters);
         let outcomes = problem.evaluate(&mut engine);
-        let sum: f64 = outcomes[b * n_draws..][..n_draws].iter().map(|o| o.energy).sum();
+        let sum: f64 = outcomes[b * n_draws..][..n_draws]
+            .iter()
+            .map(|o| o.energy)
+            .sum();
         sum / n_draws as f64
     };
     let mut moved = problem.clone();
     for (b, gradient) in gradients.iter().enumerate() {
         let parameters = &problem.parameters[b];
         let numerical = numerical_gradient(|x| energy(problem, x, b), parameters, STEP);
-        let layout = Layout::new(problem.branches.scale_of(b).patch, &problem.branches.network);
+        let layout = Layout::new(
+            problem.branches.scale_of(b).patch,
+            &problem.branches.network,
+        );
         for tensor in layout.tensors() {
             let range = tensor.range.clone();
-            compare_bare(what, &tensor.name, &gradient[range.clone()], &numerical[range]);
+            compare_bare(
+                what,
+                &tensor.name,
+                &gradient[range.clone()],
+                &numerical[range],
+            );
         }
         for j in b * n_draws..(b + 1) * n_draws {
             let numerical = numerical_gradient(
@@ -327,11 +360,16 @@ fn check_branches(what: &str, problem: &Problem) {
                 &problem.jobs[j].window,
                 STEP,
             );
-            moved.jobs[j].window.copy_from_slice(&problem.jobs[j].window);
+            moved.jobs[j]
+                .window
+                .copy_from_slice(&problem.jobs[j].window);
             compare_bare(what, "window", &outcomes[j].d_window, &numerical);
         }
         let source = b / problem.branches.scales.len();
-        let d_slope: f64 = outcomes[b * n_draws..][..n_draws].iter().map(|o| o.d_slope).sum();
+        let d_slope: f64 = outcomes[b * n_draws..][..n_draws]
+            .iter()
+            .map(|o| o.d_slope)
+            .sum();
         let numerical = numerical_gradient(
             |x| {
                 moved.slopes[source] = x[0];

@@ -1,7 +1,8 @@
-//! NumPy arrays ↔ matrices of the library. Copies both ways: arrays are row by row, matrices column by column.
+//! NumPy arrays ↔ matrices of the library. Copies both ways: arrays are row by row, matrices column
+//! by column.
 //!
-//! Only float64 and float32 come in (float32 is widened without loss); what goes out is float64. It judges nothing: the
-//! library does.
+//! Only float64 and float32 come in (float32 is widened without loss); what goes out is float64. It
+//! judges nothing: the library does.
 
 use faer::{Mat, MatRef};
 use numpy::ndarray::ArrayView2;
@@ -64,7 +65,10 @@ fn refused(object: &Bound<'_, PyAny>, dimensions: &str) -> PyErr {
 /// A matrix as a float64 array.
 pub fn to_array<'py>(py: Python<'py>, matrix: MatRef<'_, f64>) -> Bound<'py, PyArray2<f64>> {
     let shape = [matrix.nrows(), matrix.ncols()];
-    let values: Vec<f64> = matrix.row_iter().flat_map(|row| row.iter().copied()).collect();
+    let values: Vec<f64> = matrix
+        .row_iter()
+        .flat_map(|row| row.iter().copied())
+        .collect();
     PyArray1::from_vec(py, values)
         .reshape(shape)
         .expect("as many values as the shape says")

@@ -8,8 +8,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use strtransformer::baselines::{
-    Amuse, Baseline, Diagonalizer, Extraction, FastIca, Jade, Method, Nonlinearity, Nss, Picard, Sobi,
-    StopReason,
+    Amuse, Baseline, Diagonalizer, Extraction, FastIca, Jade, Method, Nonlinearity, Nss, Picard,
+    Sobi, StopReason,
 };
 
 /// What a method found.
@@ -97,7 +97,12 @@ impl<'py> Options<'_, 'py> {
         Ok(())
     }
 
-    fn choose<T: Copy>(&mut self, name: &'static str, choices: &[(&str, T)], slot: &mut T) -> PyResult<()> {
+    fn choose<T: Copy>(
+        &mut self,
+        name: &'static str,
+        choices: &[(&str, T)],
+        slot: &mut T,
+    ) -> PyResult<()> {
         let mut word = String::new();
         self.set(name, &mut word)?;
         if word.is_empty() {
@@ -248,8 +253,9 @@ pub fn unmix_rows<'py>(
     mean: Vector,
     components: Matrix,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let found = py
-        .detach(|| strtransformer::baselines::unmix_rows(data.0.as_ref(), &mean.0, components.0.transpose()));
+    let found = py.detach(|| {
+        strtransformer::baselines::unmix_rows(data.0.as_ref(), &mean.0, components.0.transpose())
+    });
     Ok(to_array(py, found.map_err(errors::of_core)?.as_ref()))
 }
 
@@ -261,7 +267,8 @@ pub fn mix_rows<'py>(
     mixing: Matrix,
     mean: Vector,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let found =
-        py.detach(|| strtransformer::baselines::mix_rows(sources.0.as_ref(), mixing.0.as_ref(), &mean.0));
+    let found = py.detach(|| {
+        strtransformer::baselines::mix_rows(sources.0.as_ref(), mixing.0.as_ref(), &mean.0)
+    });
     Ok(to_array(py, found.map_err(errors::of_core)?.as_ref()))
 }

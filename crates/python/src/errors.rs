@@ -1,12 +1,15 @@
-//! The library's errors as Python exceptions, with the library's message: what was expected, what came, what to do.
+//! The library's errors as Python exceptions, with the library's message: what was expected, what
+//! came, what to do.
 //!
-//! Values that cannot be used are `ValueError`; files that the system refuses are `FileNotFoundError`,
-//! `PermissionError` or another `OSError`; files with wrong contents are `ValueError`.
+//! Values that cannot be used are `ValueError`; files that the system refuses are
+//! `FileNotFoundError`, `PermissionError` or another `OSError`; files with wrong contents are
+//! `ValueError`.
 
 use crate::words::WORDS;
 use pyo3::PyErr;
 use pyo3::exceptions::{
-    PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyOSError, PyPermissionError, PyValueError,
+    PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyOSError, PyPermissionError,
+    PyValueError,
 };
 use std::io::ErrorKind;
 use strt_runs::Error;
@@ -30,12 +33,13 @@ pub fn of_io(error: strt_io::Error) -> PyErr {
 pub fn of_runs(error: strt_runs::Error) -> PyErr {
     let message = error.message(&WORDS);
     match error {
-        Error::Exists { .. } | Error::Foreign { .. } | Error::Occupied { .. } | Error::Unfinished { .. } => {
-            PyFileExistsError::new_err(message)
-        }
-        Error::System { source, .. } | Error::File { source, .. } | Error::NotMoved { source, .. } => {
-            of_system(source.kind(), message)
-        }
+        Error::Exists { .. }
+        | Error::Foreign { .. }
+        | Error::Occupied { .. }
+        | Error::Unfinished { .. } => PyFileExistsError::new_err(message),
+        Error::System { source, .. }
+        | Error::File { source, .. }
+        | Error::NotMoved { source, .. } => of_system(source.kind(), message),
         Error::Busy { .. } | Error::NotAFolder { .. } | Error::NotPublished { .. } => {
             PyOSError::new_err(message)
         }

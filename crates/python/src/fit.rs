@@ -14,8 +14,8 @@ const LOG_EVERY: usize = 10;
 /// A run in memory has nowhere to keep checkpoints.
 const NEVER: Duration = Duration::MAX;
 
-/// Trains. With the model comes what was raised while it trained (Ctrl-C, or by the callback); the model is then that of
-/// the run as far as it came.
+/// Trains. With the model comes what was raised while it trained (Ctrl-C, or by the callback); the
+/// model is then that of the run as far as it came.
 #[pyfunction]
 #[pyo3(signature = (recording, config, callback=None))]
 pub fn fit(
@@ -25,8 +25,8 @@ pub fn fit(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<(Model, Option<PyErr>)> {
     let (trained, raised) = watched(py, callback, |gate| {
-        let run =
-            Run::new(&recording.inner, None, &config.inner, LOG_EVERY).map_err(strt_runs::Error::Library)?;
+        let run = Run::new(&recording.inner, None, &config.inner, LOG_EVERY)
+            .map_err(strt_runs::Error::Library)?;
         run.train(&mut Look::at(gate), NEVER, |_, _| Ok(()))
     });
     let ended = trained.map_err(errors::of_runs)?;

@@ -12,7 +12,8 @@ use strt_runs::results::Results;
 use strt_runs::run::Log;
 use strt_runs::{Error, Format};
 
-/// Writes the folder of a run. `recording` is what the model was trained on, needed where it does not know any more.
+/// Writes the folder of a run. `recording` is what the model was trained on, needed where it does
+/// not know any more.
 #[pyfunction]
 #[pyo3(signature = (model, path, *, recording=None, overwrite=false, formats=Vec::new(), figures=false,
                     command=String::new()))]
@@ -70,7 +71,10 @@ impl Model {
         let parts = self.separation.parts();
         let (expected, found) = (
             (parts.sources.nrows(), parts.channel_names.len()),
-            (trained.recording.n_samples(), trained.recording.n_channels()),
+            (
+                trained.recording.n_samples(),
+                trained.recording.n_channels(),
+            ),
         );
         match expected == found {
             true => Ok(trained),
@@ -102,7 +106,8 @@ fn format(name: &str) -> PyResult<Format> {
     })
 }
 
-/// Loads the folder of a run, or a `model.safetensors` alone: the model, and `summary.json` as text (or None).
+/// Loads the folder of a run, or a `model.safetensors` alone: the model, and `summary.json` as text
+/// (or None).
 #[pyfunction]
 pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Model, Option<String>)> {
     if path.is_file() {
@@ -120,7 +125,8 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Model, Option<String>)> 
     let mut log = Log::of_rows(loaded.history);
     log.scores = loaded.scores;
     log.seconds = loaded.summary["wall_seconds"].as_f64().unwrap_or(0.0);
-    log.steps = (loaded.summary["steps_per_second"].as_f64().unwrap_or(0.0) * log.seconds).round() as usize;
+    log.steps =
+        (loaded.summary["steps_per_second"].as_f64().unwrap_or(0.0) * log.seconds).round() as usize;
     let model = Model::new(loaded.separation, log, None);
     Ok((model, Some(loaded.summary.to_string())))
 }

@@ -44,8 +44,9 @@ pub fn to_dict<'py>(
     let mut rows = rows.to_vec();
     let n = rows.len();
     let dict = PyDict::new(py);
-    let steps =
-        |get: fn(&HistoryRow) -> usize| -> Vec<i64> { rows.iter().map(|row| get(row) as i64).collect() };
+    let steps = |get: fn(&HistoryRow) -> usize| -> Vec<i64> {
+        rows.iter().map(|row| get(row) as i64).collect()
+    };
     let (restart, step) = (steps(|row| row.restart), steps(|row| row.step));
     dict.set_item("restart", restart.into_pyarray(py))?;
     dict.set_item("step", step.into_pyarray(py))?;
@@ -59,7 +60,8 @@ pub fn to_dict<'py>(
             true => vec![n, n_sources, n_scales],
             false => vec![n, n_sources],
         };
-        let array = ArrayD::from_shape_vec(IxDyn(&shape), values).expect("every row has as many values");
+        let array =
+            ArrayD::from_shape_vec(IxDyn(&shape), values).expect("every row has as many values");
         dict.set_item(name, array.into_pyarray(py))?;
     }
     Ok(dict)
@@ -68,8 +70,9 @@ pub fn to_dict<'py>(
 /// The rows from such a dict.
 pub fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<Vec<HistoryRow>> {
     let array = |name: &str| {
-        dict.get_item(name)?
-            .ok_or_else(|| PyValueError::new_err(format!("history: expected an array `{name}`, found none")))
+        dict.get_item(name)?.ok_or_else(|| {
+            PyValueError::new_err(format!("history: expected an array `{name}`, found none"))
+        })
     };
     let restart: Vec<i64> = array("restart")?.extract()?;
     let step: Vec<i64> = array("step")?.extract()?;

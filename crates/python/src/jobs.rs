@@ -1,8 +1,8 @@
-//! Runs in folders: what a sweep does with one task. The interpreter is free meanwhile, and Ctrl-C ends a run so that it can
-//! be resumed.
+//! Runs in folders: what a sweep does with one task. The interpreter is free meanwhile, and Ctrl-C
+//! ends a run so that it can be resumed.
 //!
-//! In: an order in plain values. Out: what was done, as a dict. Everything else, from comparing what is there with what was
-//! asked for to the files, is the business of `strt-runs`.
+//! In: an order in plain values. Out: what was done, as a dict. Everything else, from comparing
+//! what is there with what was asked for to the files, is the business of `strt-runs`.
 
 use crate::errors;
 use crate::settings::Config;
@@ -50,7 +50,8 @@ impl Watcher for Look<'_> {
 
 /// Makes sure that a run is in the folder `target`: makes it, resumes it, or finds it finished.
 ///
-/// The dict has `status` (made, resumed, there), `resumed_from` (steps, or None) and `summary` (a JSON text).
+/// The dict has `status` (made, resumed, there), `resumed_from` (steps, or None) and `summary` (a
+/// JSON text).
 #[pyfunction]
 #[pyo3(signature = (input, target, config, *, estimate_sources=false, reading=None, reference=None, formats=Vec::new(),
                     autosave=60.0, overwrite=false, command=String::new(), callback=None))]
@@ -73,7 +74,10 @@ pub fn ensure_run<'py>(
         reference: reference.as_deref().map(Truth::File),
         estimate_sources,
         overwrite,
-        formats: formats.iter().map(|name| format(name)).collect::<PyResult<_>>()?,
+        formats: formats
+            .iter()
+            .map(|name| format(name))
+            .collect::<PyResult<_>>()?,
         autosave: Duration::try_from_secs_f64(autosave).map_err(|_| {
             PyValueError::new_err(format!("autosave: expected seconds from 0, got {autosave}"))
         })?,
@@ -87,7 +91,10 @@ pub fn ensure_run<'py>(
             stop: false,
             resumed_from: None,
         };
-        (strt_runs::ensure(&order, &target, &mut look), look.resumed_from)
+        (
+            strt_runs::ensure(&order, &target, &mut look),
+            look.resumed_from,
+        )
     });
     if let Some(raised) = raised {
         return Err(raised);
@@ -95,7 +102,8 @@ pub fn ensure_run<'py>(
     let (status, summary) = match ensured.map_err(to_python)? {
         Ensured::There(loaded) => ("there", loaded.summary),
         Ensured::Made(written) => {
-            let summary = serde_json::to_value(&written.summary).map_err(|error| to_python(error.into()))?;
+            let summary =
+                serde_json::to_value(&written.summary).map_err(|error| to_python(error.into()))?;
             (resumed_from.map_or("made", |_| "resumed"), summary)
         }
     };
@@ -109,7 +117,9 @@ pub fn ensure_run<'py>(
 /// What is in the place of a run: `absent`, `unfinished` or `finished`.
 #[pyfunction]
 pub fn inspect_run(py: Python<'_>, target: PathBuf) -> PyResult<&'static str> {
-    let place = py.detach(|| strt_runs::inspect(&target)).map_err(to_python)?;
+    let place = py
+        .detach(|| strt_runs::inspect(&target))
+        .map_err(to_python)?;
     Ok(match place {
         Place::Absent => "absent",
         Place::Unfinished(_) => "unfinished",

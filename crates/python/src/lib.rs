@@ -1,6 +1,6 @@
-//! `strtransformer._core`: the library for Python. A thin shell: arrays and settings in, the library's results out, and the
-//! interpreter free while the library works. Deliberately absent: numerics, and anything that a user sees without the
-//! Python package `strtransformer` around it.
+//! `strtransformer._core`: the library for Python. A thin shell: arrays and settings in, the
+//! library's results out, and the interpreter free while the library works. Deliberately absent:
+//! numerics, and anything that a user sees without the Python package `strtransformer` around it.
 
 mod arrays;
 mod baselines;

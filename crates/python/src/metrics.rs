@@ -49,7 +49,11 @@ impl PyMatching {
     }
 
     fn __repr__(&self) -> String {
-        format!("Matching(mac={}, worst={})", self.inner.mac(), self.inner.worst())
+        format!(
+            "Matching(mac={}, worst={})",
+            self.inner.mac(),
+            self.inner.worst()
+        )
     }
 }
 
@@ -59,7 +63,12 @@ fn reference(sources: Matrix) -> PyResult<Reference> {
 
 /// Best matching by |correlation|, of the values or of their ranks.
 #[pyfunction]
-pub fn match_sources(py: Python<'_>, estimated: Matrix, truth: Matrix, ranks: bool) -> PyResult<PyMatching> {
+pub fn match_sources(
+    py: Python<'_>,
+    estimated: Matrix,
+    truth: Matrix,
+    ranks: bool,
+) -> PyResult<PyMatching> {
     let truth = reference(truth)?;
     py.detach(|| match ranks {
         true => evaluate::match_ranks(estimated.0.as_ref(), &truth),
@@ -69,7 +78,8 @@ pub fn match_sources(py: Python<'_>, estimated: Matrix, truth: Matrix, ranks: bo
     .map_err(of_core)
 }
 
-/// SI-SDR of every estimate against the true source it is matched with, in dB; None where there is none.
+/// SI-SDR of every estimate against the true source it is matched with, in dB; None where there is
+/// none.
 #[pyfunction]
 pub fn si_sdr(estimated: Matrix, truth: Matrix) -> PyResult<Vec<Option<f64>>> {
     let truth = reference(truth)?;
@@ -80,7 +90,11 @@ pub fn si_sdr(estimated: Matrix, truth: Matrix) -> PyResult<Vec<Option<f64>>> {
 
 /// The estimates z-scored, with the sign and in the order of the true sources.
 #[pyfunction]
-pub fn align<'py>(py: Python<'py>, estimated: Matrix, truth: Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
+pub fn align<'py>(
+    py: Python<'py>,
+    estimated: Matrix,
+    truth: Matrix,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let truth = reference(truth)?;
     let estimated = estimated.0.as_ref();
     let matching = evaluate::match_sources(estimated, &truth).map_err(of_core)?;
@@ -108,7 +122,10 @@ pub fn temporal_predictability(source: Vector, order: usize) -> PyResult<f64> {
 
 /// Pairwise residual dependence (K, K) of sources (T, K).
 #[pyfunction]
-pub fn residual_dependence<'py>(py: Python<'py>, sources: Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
+pub fn residual_dependence<'py>(
+    py: Python<'py>,
+    sources: Matrix,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let dependence = py
         .detach(|| ResidualDependence::of(sources.0.as_ref()))
         .map_err(of_core)?;

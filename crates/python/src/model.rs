@@ -1,5 +1,5 @@
-//! `Model`: a finished separation and its history, immutable. Every number comes from the library. Files and pickles of it
-//! are the business of [`crate::folders`].
+//! `Model`: a finished separation and its history, immutable. Every number comes from the library.
+//! Files and pickles of it are the business of [`crate::folders`].
 
 use crate::arrays::{Matrix, to_array, to_vector};
 use crate::recording::Recording;
@@ -46,7 +46,8 @@ impl Model {
     }
 }
 
-/// Sources of other data, why their optimisation ended, whether they had stopped improving, and what was raised meanwhile.
+/// Sources of other data, why their optimisation ended, whether they had stopped improving, and
+/// what was raised meanwhile.
 type Transformed<'py> = (
     Bound<'py, PyArray2<f64>>,
     Option<&'static str>,
@@ -92,7 +93,12 @@ impl Model {
     }
 
     #[staticmethod]
-    fn _restore(bytes: &[u8], rows: &Bound<'_, PyDict>, steps: usize, seconds: f64) -> PyResult<Model> {
+    fn _restore(
+        bytes: &[u8],
+        rows: &Bound<'_, PyDict>,
+        steps: usize,
+        seconds: f64,
+    ) -> PyResult<Model> {
         let separation = model_from_bytes("pickled model", bytes).map_err(errors::of_io)?;
         let mut log = Log::of_rows(history::from_dict(rows)?);
         (log.steps, log.seconds) = (steps, seconds);
@@ -278,8 +284,9 @@ impl Model {
         Ok(to_array(py, sources.map_err(errors::of_core)?.as_ref()))
     }
 
-    /// Sources of a recording: unmixed where they are a map of the channels, else optimised with everything else frozen. With them: why the
-    /// optimisation ended (or None), whether they had stopped improving, and what was raised meanwhile.
+    /// Sources of a recording: unmixed where they are a map of the channels, else optimised with
+    /// everything else frozen. With them: why the optimisation ended (or None), whether they had
+    /// stopped improving, and what was raised meanwhile.
     #[pyo3(signature = (recording, steps, callback=None))]
     fn transform<'py>(
         &self,
@@ -296,7 +303,12 @@ impl Model {
         });
         let transformed = transformed.map_err(errors::of_core)?;
         let sources = to_array(py, transformed.sources.as_ref());
-        Ok((sources, transformed.stop.map(name), transformed.converged, raised))
+        Ok((
+            sources,
+            transformed.stop.map(name),
+            transformed.converged,
+            raised,
+        ))
     }
 
     /// The channels (T, m) that sources (T, K) give.

@@ -1,4 +1,5 @@
-//! `Recording`: what is separated, from an array or from a file. Immutable; the numbers are held once, by the library.
+//! `Recording`: what is separated, from an array or from a file. Immutable; the numbers are held
+//! once, by the library.
 
 use crate::arrays::{Matrix, to_array};
 use crate::errors;
@@ -40,7 +41,11 @@ impl Recording {
 impl Recording {
     #[new]
     #[pyo3(signature = (data, channel_names=None, sampling_rate=None))]
-    fn new(data: Matrix, channel_names: Option<Vec<String>>, sampling_rate: Option<f64>) -> PyResult<Self> {
+    fn new(
+        data: Matrix,
+        channel_names: Option<Vec<String>>,
+        sampling_rate: Option<f64>,
+    ) -> PyResult<Self> {
         let mut inner = strtransformer::Recording::from_mat(data.0).map_err(errors::of_core)?;
         if let Some(names) = channel_names {
             inner = inner.with_channel_names(names).map_err(errors::of_core)?;
@@ -107,8 +112,18 @@ impl Recording {
     /// The numbers as an array, names, rate, and what is known of the file.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (py, this) = (slf.py(), slf.get());
-        let input = (this.units(), this.notes(), this.format(), this.input.path.clone());
-        let arguments = (this.data(py), this.channel_names(), this.sampling_rate(), input);
+        let input = (
+            this.units(),
+            this.notes(),
+            this.format(),
+            this.input.path.clone(),
+        );
+        let arguments = (
+            this.data(py),
+            this.channel_names(),
+            this.sampling_rate(),
+            input,
+        );
         let restore = slf.get_type().getattr("_restore")?;
         Ok((restore, arguments.into_pyobject(py)?.into_any()))
     }
@@ -168,7 +183,8 @@ impl Recording {
         format!("Recording({t} samples × {m} channels, {rate}{missing})")
     }
 
-    /// How many sources the eigenvalues of the channels suggest, scaled as training would scale them.
+    /// How many sources the eigenvalues of the channels suggest, scaled as training would scale
+    /// them.
     #[pyo3(signature = (center=true, scale=true))]
     fn estimate_n_sources(&self, py: Python<'_>, center: bool, scale: bool) -> PyResult<usize> {
         let options = ChannelScalingOptions { center, scale };

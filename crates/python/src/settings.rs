@@ -1,7 +1,8 @@
-//! `Config`: from preset, configuration and parameters to what the library runs, in that order: the later one wins.
+//! `Config`: from preset, configuration and parameters to what the library runs, in that order: the
+//! later one wins.
 //!
-//! Keys are looked up by `strt-io`, which names the nearest one for a key that does not exist. What is said twice and
-//! differently is refused rather than ranked.
+//! Keys are looked up by `strt-io`, which names the nearest one for a key that does not exist. What
+//! is said twice and differently is refused rather than ranked.
 
 use crate::recording::Recording;
 use crate::{errors, values};
@@ -67,7 +68,10 @@ impl Given<'_> {
 }
 
 fn named(text: &str) -> Layer<'_> {
-    Layer::Text { name: "config", text }
+    Layer::Text {
+        name: "config",
+        text,
+    }
 }
 
 /// Whether a table has a value at a dotted key.
@@ -146,7 +150,10 @@ pub fn configure(
     }
     if let Some(steps) = max_iter {
         if differs("optimizer.steps", inner.optimizer.steps == Some(steps)) {
-            return Err(contradiction(&format!("max_iter = {steps}"), "optimizer.steps"));
+            return Err(contradiction(
+                &format!("max_iter = {steps}"),
+                "optimizer.steps",
+            ));
         }
         inner.optimizer.steps = Some(steps);
     }
@@ -162,7 +169,10 @@ pub fn configure(
     }
     if n_restarts != 1 || !holds(&table, "restarts") {
         if differs("restarts", inner.restarts == n_restarts) {
-            return Err(contradiction(&format!("n_restarts = {n_restarts}"), "restarts"));
+            return Err(contradiction(
+                &format!("n_restarts = {n_restarts}"),
+                "restarts",
+            ));
         }
         inner.restarts = n_restarts;
     }
@@ -228,8 +238,9 @@ impl Config {
         Config { inner, ..*self }
     }
 
-    /// The configuration for a recording, and the patch sizes that were left out because it has no two whole patches of
-    /// them. Sizes that the caller chose are not touched: the library refuses those that cannot be used.
+    /// The configuration for a recording, and the patch sizes that were left out because it has no
+    /// two whole patches of them. Sizes that the caller chose are not touched: the library refuses
+    /// those that cannot be used.
     fn for_recording(&self, recording: &Recording) -> (Config, Vec<usize>) {
         let mut inner = self.inner.clone();
         let usable = usable_patch_sizes(&recording.inner, &inner);
@@ -237,7 +248,10 @@ impl Config {
             return (Config { inner, ..*self }, Vec::new());
         }
         let sizes = std::mem::replace(&mut inner.branches.patch_sizes, usable.clone());
-        let left_out = sizes.into_iter().filter(|size| !usable.contains(size)).collect();
+        let left_out = sizes
+            .into_iter()
+            .filter(|size| !usable.contains(size))
+            .collect();
         (Config { inner, ..*self }, left_out)
     }
 
@@ -253,14 +267,19 @@ impl Config {
 }
 
 /// Every value of a configuration, in nested dicts.
-pub fn to_dict<'py>(py: Python<'py>, config: &strtransformer::Config) -> PyResult<Bound<'py, PyDict>> {
+pub fn to_dict<'py>(
+    py: Python<'py>,
+    config: &strtransformer::Config,
+) -> PyResult<Bound<'py, PyDict>> {
     // TOML's own values end at 63 bits, seeds do not.
     let without_seed = strtransformer::Config {
         seed: 0,
         ..config.clone()
     };
     let table = Table::try_from(without_seed).map_err(|error| {
-        PyValueError::new_err(format!("the configuration cannot be shown as a dict: {error}"))
+        PyValueError::new_err(format!(
+            "the configuration cannot be shown as a dict: {error}"
+        ))
     })?;
     let dict = values::table_to_python(py, &table)?;
     dict.set_item("seed", config.seed)?;

@@ -1,11 +1,13 @@
-//! Python values ↔ TOML values, for configurations. `None` in a dict leaves the key out: its default stays.
+//! Python values ↔ TOML values, for configurations. `None` in a dict leaves the key out: its
+//! default stays.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use toml::{Table, Value};
 
-/// How deep dicts and lists may be nested: deeper ones hold themselves, and no configuration needs more.
+/// How deep dicts and lists may be nested: deeper ones hold themselves, and no configuration needs
+/// more.
 const DEEPEST: usize = 16;
 
 /// A dict, nested or with dotted keys, as a table.
@@ -36,7 +38,9 @@ fn place(table: &mut Table, key: &str, value: Value) -> PyResult<()> {
         ))
     };
     if let Some((section, rest)) = key.split_once('.') {
-        let inner = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+        let inner = table
+            .entry(section)
+            .or_insert_with(|| Value::Table(Table::new()));
         return match inner {
             Value::Table(inner) => place(inner, rest, value).map_err(|_| twice()),
             _ => Err(twice()),
@@ -81,7 +85,9 @@ fn to_toml(key: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value>
         return Ok(Value::Table(table_at(dict, depth)?));
     }
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        let items = value.try_iter()?.map(|item| to_toml(key, &item?, depth + 1));
+        let items = value
+            .try_iter()?
+            .map(|item| to_toml(key, &item?, depth + 1));
         return Ok(Value::Array(items.collect::<PyResult<_>>()?));
     }
     // NumPy's numbers and arrays; its longest floats have no other form.

@@ -1,9 +1,9 @@
 //! Work that takes long: Python keeps running beside it.
 //!
-//! The work happens on a thread of its own without the interpreter. The calling thread, which is the one that receives
-//! Ctrl-C, wakes every 100 ms, lets Python handle its signals and hands the latest step to the caller's callback. What
-//! either raises ends the work after its current step and is handed out beside the result: nothing that was computed is
-//! lost.
+//! The work happens on a thread of its own without the interpreter. The calling thread, which is
+//! the one that receives Ctrl-C, wakes every 100 ms, lets Python handle its signals and hands the
+//! latest step to the caller's callback. What either raises ends the work after its current step
+//! and is handed out beside the result: nothing that was computed is lost.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -58,7 +58,11 @@ impl Gate {
 
     /// Hands the latest step, if it is new, to the callback; says whether it asks to stop.
     fn tell(&self, py: Python<'_>, callback: Option<&Py<PyAny>>) -> PyResult<bool> {
-        let step = self.latest.lock().expect("nobody panics while holding it").take();
+        let step = self
+            .latest
+            .lock()
+            .expect("nobody panics while holding it")
+            .take();
         let (Some(callback), Some(step)) = (callback, step) else {
             return Ok(false);
         };
@@ -99,8 +103,8 @@ impl Watcher for Look<'_> {
     }
 }
 
-/// Runs `work` and watches it; `work` must pass the gate after every step. With the result comes what was raised while it
-/// ran. A callback that gives a true value ends the work too.
+/// Runs `work` and watches it; `work` must pass the gate after every step. With the result comes
+/// what was raised while it ran. A callback that gives a true value ends the work too.
 pub fn watched<T: Send>(
     py: Python<'_>,
     callback: Option<Py<PyAny>>,
@@ -143,7 +147,9 @@ pub fn watched<T: Send>(
     });
     // The last step is told too.
     if raised.is_none()
-        && let Err(error) = py.check_signals().and_then(|()| gate.tell(py, callback.as_ref()))
+        && let Err(error) = py
+            .check_signals()
+            .and_then(|()| gate.tell(py, callback.as_ref()))
     {
         raised = Some(error);
     }

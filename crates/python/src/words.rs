@@ -9,7 +9,9 @@ pub static WORDS: Words = Words {
     steps: "max_iter",
     sources: "n_components",
     resume: |folder| format!("strt separate --resume {}", folder.display()),
-    resume_with_recording: |folder| format!("strt separate RECORDING --resume {}", folder.display()),
+    resume_with_recording: |folder| {
+        format!("strt separate RECORDING --resume {}", folder.display())
+    },
     settings: |pairs| {
         let parameter = |key: &str| match key {
             "optimizer.steps" => Some("max_iter"),
@@ -20,7 +22,8 @@ pub static WORDS: Words = Words {
             Ok(_) => value.to_string(),
             Err(_) => format!("'{value}'"),
         };
-        let (named, others): (Vec<_>, Vec<_>) = pairs.iter().partition(|(key, _)| parameter(key).is_some());
+        let (named, others): (Vec<_>, Vec<_>) =
+            pairs.iter().partition(|(key, _)| parameter(key).is_some());
         let named = named
             .iter()
             .filter_map(|(key, value)| Some(format!("{}={}", parameter(key)?, quoted(value))));

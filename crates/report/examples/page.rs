@@ -4,8 +4,9 @@
 //! cargo run --release --workspace --example page -- page.html case-study 2000
 //! ```
 //!
-//! The second argument chooses the problem: `case-study` (the paper's), `nonlinear`, `gaps` (missing samples, named channels,
-//! a sampling rate), `many` (16 sources), `crowd` (64 sources in 256 channels); the third the number of steps.
+//! The second argument chooses the problem: `case-study` (the paper's), `nonlinear`, `gaps`
+//! (missing samples, named channels, a sampling rate), `many` (16 sources), `crowd` (64 sources in
+//! 256 channels); the third the number of steps.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -57,7 +58,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         reference: (case != "gaps").then_some((&reference, &matching)),
         scores: if case == "gaps" { &[] } else { &scores },
         run: RunFacts {
-            command: format!("cargo run --release --workspace --example page -- page.html {case} {steps}"),
+            command: format!(
+                "cargo run --release --workspace --example page -- page.html {case} {steps}"
+            ),
             input: format!("{case}.csv"),
             input_notes: vec!["Comma-separated values with a header line.".into()],
             versions: vec![format!("strt-report {}", env!("CARGO_PKG_VERSION"))],
@@ -75,8 +78,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     std::fs::write(&path, report.to_html()?)?;
     for figure in report.figures()? {
-        let beside =
-            |extension: &str| Path::new(&path).with_extension(format!("{}.{extension}", figure.name));
+        let beside = |extension: &str| {
+            Path::new(&path).with_extension(format!("{}.{extension}", figure.name))
+        };
         std::fs::write(beside("svg"), &figure.svg)?;
         std::fs::write(beside("png"), &figure.png)?;
     }
@@ -128,7 +132,16 @@ fn recording(case: &str, problem: &Problem) -> strtransformer::Result<Recording>
     for t in (1200..1500).chain(3600..3680) {
         values[(t, 2)] = f64::NAN;
     }
-    let names = ["Fp1", "Fp2", "F7", "F8", "C3 <left>", "C4 & right", "O1", "O2"];
+    let names = [
+        "Fp1",
+        "Fp2",
+        "F7",
+        "F8",
+        "C3 <left>",
+        "C4 & right",
+        "O1",
+        "O2",
+    ];
     Recording::from_mat(values)?
         .with_channel_names(names.map(String::from).into())?
         .with_sampling_rate(250.0)

@@ -1,8 +1,9 @@
 //! Long series made short enough to draw, without losing what the eye would see.
 //!
-//! In: a series of any length, NaN where it has gaps. Out: at most the asked number of evenly spaced points. A series
-//! that is too long is cut into buckets of equal width, and each bucket is drawn as its minimum and maximum in the order
-//! in which they occur, so that no peak disappears. It does not filter or smooth.
+//! In: a series of any length, NaN where it has gaps. Out: at most the asked number of evenly
+//! spaced points. A series that is too long is cut into buckets of equal width, and each bucket is
+//! drawn as its minimum and maximum in the order in which they occur, so that no peak disappears.
+//! It does not filter or smooth.
 
 /// A series ready to be drawn: point i lies at sample `i · step`.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +24,8 @@ pub fn envelope(series: &[f64], most_points: usize) -> Drawn {
     }
     let n_buckets = (most_points / 2).max(1);
     let bound = |bucket: usize| bucket * series.len() / n_buckets;
-    let values = (0..n_buckets).flat_map(|bucket| extremes(&series[bound(bucket)..bound(bucket + 1)]));
+    let values =
+        (0..n_buckets).flat_map(|bucket| extremes(&series[bound(bucket)..bound(bucket + 1)]));
     Drawn {
         values: values.collect(),
         step: series.len() as f64 / (2 * n_buckets) as f64,
@@ -33,7 +35,11 @@ pub fn envelope(series: &[f64], most_points: usize) -> Drawn {
 /// Minimum and maximum, the earlier one first; NaN twice where nothing was recorded.
 fn extremes(bucket: &[f64]) -> [f64; 2] {
     let (mut lowest, mut highest) = (None, None);
-    for (t, &value) in bucket.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
+    for (t, &value) in bucket
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| !value.is_nan())
+    {
         if lowest.is_none_or(|(_, low)| value < low) {
             lowest = Some((t, value));
         }
@@ -64,7 +70,10 @@ mod tests {
     #[test]
     fn short_series_are_drawn_as_they_are() {
         let drawn = envelope(&[1.0, 2.0, 3.0], 10);
-        assert_eq!((drawn.values.as_slice(), drawn.step), (&[1.0, 2.0, 3.0][..], 1.0));
+        assert_eq!(
+            (drawn.values.as_slice(), drawn.step),
+            (&[1.0, 2.0, 3.0][..], 1.0)
+        );
     }
 
     #[test]
@@ -74,7 +83,11 @@ mod tests {
         let drawn = envelope(&series, 1000);
         assert_eq!(drawn.values.len(), 1000);
         let highest = drawn.values.iter().position(|&value| value == 9.0).unwrap();
-        let lowest = drawn.values.iter().position(|&value| value == -7.0).unwrap();
+        let lowest = drawn
+            .values
+            .iter()
+            .position(|&value| value == -7.0)
+            .unwrap();
         assert!((highest as f64 * drawn.step - 777.0).abs() <= 2.0 * drawn.step);
         assert!((lowest as f64 * drawn.step - 50_000.0).abs() <= 2.0 * drawn.step);
         assert_eq!(extremes(&[3.0, 1.0, 2.0]), [3.0, 1.0]);
@@ -84,7 +97,13 @@ mod tests {
     #[test]
     fn gaps_stay_gaps() {
         let series: Vec<f64> = (0..10_000)
-            .map(|t| if (4000..6000).contains(&t) { f64::NAN } else { 1.0 })
+            .map(|t| {
+                if (4000..6000).contains(&t) {
+                    f64::NAN
+                } else {
+                    1.0
+                }
+            })
             .collect();
         let drawn = envelope(&series, 100);
         let gap = drawn.values.iter().filter(|value| value.is_nan()).count();

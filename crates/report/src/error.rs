@@ -5,7 +5,9 @@
 #[non_exhaustive]
 pub enum Error {
     /// The pieces of a report do not belong to one run.
-    #[error("{what}: expected {expected}, found {found}; the pieces of a report must come from one run")]
+    #[error(
+        "{what}: expected {expected}, found {found}; the pieces of a report must come from one run"
+    )]
     Mismatch {
         /// Which piece.
         what: &'static str,

@@ -4,14 +4,16 @@
 
 use strtransformer::evaluate::Matching;
 
-/// How the run came about. Leave a field empty (its default) when it is unknown: the page then does without it.
+/// How the run came about. Leave a field empty (its default) when it is unknown: the page then does
+/// without it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunFacts {
     /// The command that repeats the run, as typed in a shell.
     pub command: String,
     /// Name of the input file.
     pub input: String,
-    /// What was noticed about the input: format, delimiter, units, dropped columns; one sentence each.
+    /// What was noticed about the input: format, delimiter, units, dropped columns; one sentence
+    /// each.
     pub input_notes: Vec<String>,
     /// Program and library versions, one a line: `strt 0.1.0`.
     pub versions: Vec<String>,

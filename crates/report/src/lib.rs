@@ -1,8 +1,9 @@
-//! Results of StrTransformer for people: one self-contained HTML page, and the paper's figures as SVG and PNG.
+//! Results of StrTransformer for people: one self-contained HTML page, and the paper's figures as
+//! SVG and PNG.
 //!
-//! In: a [`Report`], which borrows the recording, its separation and what is known about the run. Out: strings and bytes.
-//! Deliberately absent: files, clocks, printing and training. Whoever ran the separation says how (in [`RunFacts`]) and
-//! decides where the page is kept.
+//! In: a [`Report`], which borrows the recording, its separation and what is known about the run.
+//! Out: strings and bytes. Deliberately absent: files, clocks, printing and training. Whoever ran
+//! the separation says how (in [`RunFacts`]) and decides where the page is kept.
 //!
 //! ```
 //! use strt_report::{Report, RunFacts};
@@ -41,9 +42,9 @@
 //! | `verification` | the results of `strt verify`, for a page of their own |
 //! | `figures` | static pictures (plotters, with a bundled font) |
 //!
-//! The page loads nothing: style and scripts are inside, and its content security policy makes the browser refuse
-//! requests. Long recordings are drawn as the minimum and maximum of narrow buckets, so that the size of the page does
-//! not depend on the recording.
+//! The page loads nothing: style and scripts are inside, and its content security policy makes the
+//! browser refuse requests. Long recordings are drawn as the minimum and maximum of narrow buckets,
+//! so that the size of the page does not depend on the recording.
 
 mod analysis;
 mod decimate;

@@ -1,7 +1,8 @@
 //! Numbers as text and as chart values.
 //!
-//! In: floating-point numbers. Out: short strings for sentences and tables, and values rounded to the digits that a chart
-//! can show, which keeps the page small. Nothing is computed from rounded values.
+//! In: floating-point numbers. Out: short strings for sentences and tables, and values rounded to
+//! the digits that a chart can show, which keeps the page small. Nothing is computed from rounded
+//! values.
 
 use serde::{Serialize, Serializer};
 
@@ -11,14 +12,16 @@ fn rounded(value: f64, digits: i32) -> f64 {
         return value;
     }
     let decimals = digits - 1 - value.abs().log10().floor() as i32;
-    // Dividing by a power of ten gives the closest double to the decimal; multiplying by its inverse does not.
+    // Dividing by a power of ten gives the closest double to the decimal; multiplying by its
+    // inverse does not.
     match decimals {
         0.. => (value * 10f64.powi(decimals)).round() / 10f64.powi(decimals),
         _ => (value / 10f64.powi(-decimals)).round() * 10f64.powi(-decimals),
     }
 }
 
-/// A value as a chart is given it: rounded, and without a decimal point where there is nothing behind it.
+/// A value as a chart is given it: rounded, and without a decimal point where there is nothing
+/// behind it.
 #[derive(Clone, Copy, Debug)]
 pub struct ChartNumber(f64);
 
@@ -102,7 +105,11 @@ pub fn percent(share: f64) -> String {
 
 /// "1 source", "3 sources".
 pub fn counted(count: usize, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
+    format!(
+        "{} {noun}{}",
+        grouped(count),
+        if count == 1 { "" } else { "s" }
+    )
 }
 
 #[cfg(test)]
@@ -122,7 +129,10 @@ mod tests {
     #[test]
     fn chart_numbers_are_short_and_gaps_are_null() {
         let numbers = ChartNumber::all(&[1200.0, -0.123456, f64::NAN, 0.0], 4);
-        assert_eq!(serde_json::to_string(&numbers).unwrap(), "[1200,-0.1235,null,0]");
+        assert_eq!(
+            serde_json::to_string(&numbers).unwrap(),
+            "[1200,-0.1235,null,0]"
+        );
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Colours that people with any colour vision can tell apart, on a light and on a dark page.
 //!
-//! A few sources take the categorical colours of Okabe and Ito (without black and yellow, which vanish on one of the
-//! pages). Many sources take steps of one scale from dark to bright, which also shows their order.
+//! A few sources take the categorical colours of Okabe and Ito (without black and yellow, which
+//! vanish on one of the pages). Many sources take steps of one scale from dark to bright, which
+//! also shows their order.
 
 /// Okabe and Ito's colours, in the order of their contrast with each other.
-const CATEGORICAL: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+const CATEGORICAL: [&str; 6] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
+];
 
 /// Viridis between the parts that are too dark or too bright to be seen on a page.
 const ORDERED: [[f64; 3]; 5] = [
@@ -18,7 +21,8 @@ const ORDERED: [[f64; 3]; 5] = [
 /// The colour of what is one thing among the coloured ones: totals, means.
 pub const NEUTRAL: &str = "#7a7f87";
 
-/// Most sources that get a categorical colour; more are told apart by order, and by name under the pointer.
+/// Most sources that get a categorical colour; more are told apart by order, and by name under the
+/// pointer.
 pub const MOST_CATEGORICAL: usize = CATEGORICAL.len();
 
 /// The colour of source `k` of `n_sources`.

@@ -1,4 +1,5 @@
-//! A report: the pieces of one finished run, checked against each other and turned into a page or figures.
+//! A report: the pieces of one finished run, checked against each other and turned into a page or
+//! figures.
 
 use crate::figures::{self, Figure};
 use crate::{Error, Result, RunFacts, ScoredStep, page};
@@ -12,7 +13,8 @@ pub struct Report<'a> {
     pub recording: &'a Recording,
     /// The result.
     pub separation: &'a Separation,
-    /// What its steps reported; rows of other restarts than the one that was kept are left out. May be empty.
+    /// What its steps reported; rows of other restarts than the one that was kept are left out. May
+    /// be empty.
     pub history: &'a [HistoryRow],
     /// Known sources and how the result matches them.
     pub reference: Option<(&'a Reference, &'a Matching)>,
@@ -32,7 +34,8 @@ impl Report<'_> {
         page::write(self)
     }
 
-    /// The paper's three figures as static pictures: `training`, `structure` (both only with a history) and `sources`.
+    /// The paper's three figures as static pictures: `training`, `structure` (both only with a
+    /// history) and `sources`.
     ///
     /// # Errors
     /// When the pieces do not belong together.
@@ -49,7 +52,10 @@ impl Report<'_> {
     /// Rows of the kept restart.
     pub(crate) fn kept_history(&self) -> Vec<&HistoryRow> {
         let restart = self.separation.restart();
-        self.history.iter().filter(|row| row.restart == restart).collect()
+        self.history
+            .iter()
+            .filter(|row| row.restart == restart)
+            .collect()
     }
 
     /// Seconds between samples, when the rate is known.
@@ -77,7 +83,11 @@ impl Report<'_> {
             shapes.push(("sources in the history", k, row.centers.len()));
             shapes.push(("slopes in the history", k, row.slopes.len()));
             shapes.push(("patch sizes in the history", k, row.expected_patch.len()));
-            shapes.push(("branch energies in the history", k, row.branch_structure.len()));
+            shapes.push((
+                "branch energies in the history",
+                k,
+                row.branch_structure.len(),
+            ));
             shapes.push((
                 "scale weights in the history",
                 k * scales,
@@ -92,9 +102,16 @@ impl Report<'_> {
             let references = matching.correlations().ncols();
             shapes.push(("samples of the reference", t, reference.n_samples()));
             shapes.push(("matched sources", k, matching.matched().len()));
-            shapes.push(("matched reference sources", reference.n_sources(), references));
+            shapes.push((
+                "matched reference sources",
+                reference.n_sources(),
+                references,
+            ));
         }
-        match shapes.into_iter().find(|(_, expected, found)| expected != found) {
+        match shapes
+            .into_iter()
+            .find(|(_, expected, found)| expected != found)
+        {
             None => Ok(()),
             Some((what, expected, found)) => Err(Error::Mismatch {
                 what,

@@ -10,13 +10,18 @@ use strtransformer::Config;
 
 #[test]
 fn the_page_works_in_a_browser() {
-    let Some(browser) = Browser::find() else { return };
+    let Some(browser) = Browser::find() else {
+        return;
+    };
     let run = small(Config::new(3), &["Fz", "<b>Cz</b>", "Pz", "a & b"], 20);
     let html = run.report().to_html().unwrap();
     browser.check(&html);
 
     // The test must be able to fail: an error on the page is seen.
-    let broken = html.replace("</body>", "<script>console.error('planted')</script></body>");
+    let broken = html.replace(
+        "</body>",
+        "<script>console.error('planted')</script></body>",
+    );
     let messages = browser.console(&broken);
     assert!(messages.iter().any(|line| line.contains("planted")));
 }

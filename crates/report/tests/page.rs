@@ -32,7 +32,10 @@ fn every_section_is_there() {
     ];
     for id in ids {
         assert!(html.contains(&format!("<section id=\"{id}\"")), "{id}");
-        assert!(html.contains(&format!("href=\"#{id}\"")), "{id} in the contents");
+        assert!(
+            html.contains(&format!("href=\"#{id}\"")),
+            "{id} in the contents"
+        );
     }
     for part in [
         "400 samples of 5 channels",
@@ -60,7 +63,9 @@ fn what_is_unknown_is_left_out() {
         ..run.report()
     };
     let html = report.to_html().unwrap();
-    assert!(!html.contains("<section id=\"comparison\"") && !html.contains("<section id=\"count\""));
+    assert!(
+        !html.contains("<section id=\"comparison\"") && !html.contains("<section id=\"count\"")
+    );
     assert!(html.contains("No history of the steps was kept"));
     assert!(html.contains("The mixer is nonlinear"));
     let figures = report.figures().unwrap();
@@ -75,7 +80,8 @@ fn names_from_outside_cannot_become_markup() {
     let evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
     let run = small(Config::new(2), &[evil, "a&b", "c\"d", "<b>bold</b>"], 0);
     let mut report = run.report();
-    (report.run.input, report.run.command, report.run.config_toml) = (evil.into(), evil.into(), evil.into());
+    (report.run.input, report.run.command, report.run.config_toml) =
+        (evil.into(), evil.into(), evil.into());
     (report.run.warnings, report.run.versions) = (vec![evil.into()], vec![evil.into()]);
     let html = without_library(&report.to_html().unwrap());
     for markup in ["<script>alert", "<img", "<b>bold", "</script><script>alert"] {
@@ -103,14 +109,21 @@ fn nothing_is_loaded() {
         assert!(!html.contains(load), "{load}");
     }
     let links = html.matches("href=\"").count();
-    assert_eq!(links, html.matches("href=\"#").count(), "links stay on the page");
+    assert_eq!(
+        links,
+        html.matches("href=\"#").count(),
+        "links stay on the page"
+    );
     assert!(html.contains("default-src 'none'"));
 }
 
 #[test]
 fn missing_samples_are_gaps() {
     let complete = small(Config::new(2), &NAMES, 0).report().to_html().unwrap();
-    let gappy = small(Config::new(2), &NAMES, 30).report().to_html().unwrap();
+    let gappy = small(Config::new(2), &NAMES, 30)
+        .report()
+        .to_html()
+        .unwrap();
     let gap = vec!["null"; 30].join(",");
     assert!(!without_library(&complete).contains(&gap));
     assert!(without_library(&gappy).contains(&gap));
@@ -136,7 +149,10 @@ fn large_recordings_make_pages_of_the_same_size() {
 
 #[test]
 fn pieces_of_different_runs_are_refused() {
-    let (three, two) = (small(Config::new(3), &NAMES, 0), small(Config::new(2), &NAMES, 0));
+    let (three, two) = (
+        small(Config::new(3), &NAMES, 0),
+        small(Config::new(2), &NAMES, 0),
+    );
     let mixed = Report {
         separation: &two.separation,
         ..three.report()
@@ -155,8 +171,15 @@ fn figures_are_pictures() {
     assert_eq!(names, ["training", "structure", "sources"]);
     for figure in figures {
         assert!(figure.png.starts_with(b"\x89PNG\r\n\x1a\n"));
-        assert!(figure.svg.starts_with("<svg width=\"720\"") && figure.svg.trim_end().ends_with("</svg>"));
-        assert!(figure.svg.contains(&format!("<title>{}</title>", figure.caption)));
+        assert!(
+            figure.svg.starts_with("<svg width=\"720\"")
+                && figure.svg.trim_end().ends_with("</svg>")
+        );
+        assert!(
+            figure
+                .svg
+                .contains(&format!("<title>{}</title>", figure.caption))
+        );
         assert!(figure.svg.contains("<polyline"));
     }
 }

@@ -15,7 +15,10 @@ fn made(variant: Variant) -> (Vec<Check>, Vec<CheckResult>) {
         .into_iter()
         .filter(|check| quick.contains(&check.name))
         .collect();
-    let results = checks.iter().map(|check| check.run(variant).unwrap()).collect();
+    let results = checks
+        .iter()
+        .map(|check| check.run(variant).unwrap())
+        .collect();
     (checks, results)
 }
 
@@ -66,7 +69,9 @@ fn broken_checks_that_pass_are_bad_news() {
 
 #[test]
 fn a_browser_draws_it_without_complaint() {
-    let Some(browser) = Browser::find() else { return };
+    let Some(browser) = Browser::find() else {
+        return;
+    };
     let (checks, results) = made(Variant::True);
     let html = page(Variant::True, &checks, &results);
     assert_eq!(browser.console(&html), [""; 0]);

@@ -12,7 +12,8 @@ pub fn shell_line(words: &[String]) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-/// A command as one text: the words of a command line, or a single text as it stands, such as a call in another language.
+/// A command as one text: the words of a command line, or a single text as it stands, such as a
+/// call in another language.
 pub fn command_text(words: &[String]) -> String {
     match words {
         [text] => text.clone(),

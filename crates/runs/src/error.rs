@@ -1,8 +1,9 @@
-//! The one error type of this crate: each variant holds facts, and [`Error::message`] says them in the words of the caller.
+//! The one error type of this crate: each variant holds facts, and [`Error::message`] says them in
+//! the words of the caller.
 //!
-//! Every message names the file or folder, says what was expected, what was found and what to do. `Display` uses
-//! [`Words::LIBRARY`]. Exit statuses and exception types are the caller's business; [`Error::is_request`] tells a wrong
-//! request from a failure.
+//! Every message names the file or folder, says what was expected, what was found and what to do.
+//! `Display` uses [`Words::LIBRARY`]. Exit statuses and exception types are the caller's business;
+//! [`Error::is_request`] tells a wrong request from a failure.
 
 use crate::folder::CHECKPOINT;
 use crate::words::Words;
@@ -167,7 +168,8 @@ pub enum Error {
         /// The folder that was to be continued, as given.
         folder: PathBuf,
     },
-    /// A run to be continued was started with data that were held in memory, which must be given again.
+    /// A run to be continued was started with data that were held in memory, which must be given
+    /// again.
     InMemory {
         /// Which data.
         what: &'static str,
@@ -231,7 +233,10 @@ impl Error {
     pub fn is_request(&self) -> bool {
         matches!(
             self,
-            Error::NoName { .. } | Error::Reserved { .. } | Error::WouldBeLost { .. } | Error::Config(_)
+            Error::NoName { .. }
+                | Error::Reserved { .. }
+                | Error::WouldBeLost { .. }
+                | Error::Config(_)
         )
     }
 
@@ -253,8 +258,16 @@ impl Error {
                 "{}: expected a folder or nothing, found a file; choose another {out}",
                 path.display()
             ),
-            Error::Foreign { path, why, replacing } => {
-                let hint = if *replacing { ", so it is not replaced" } else { "" };
+            Error::Foreign {
+                path,
+                why,
+                replacing,
+            } => {
+                let hint = if *replacing {
+                    ", so it is not replaced"
+                } else {
+                    ""
+                };
                 format!(
                     "{}: the folder exists and {why}{hint}; choose another {out}",
                     path.display()
@@ -283,11 +296,19 @@ impl Error {
                 given.display(),
                 partial.display()
             ),
-            Error::System { action, path, source } => format!(
+            Error::System {
+                action,
+                path,
+                source,
+            } => format!(
                 "{}: cannot {action}: {source}; check that you may write there and that there is space",
                 path.display()
             ),
-            Error::File { action, path, source } => {
+            Error::File {
+                action,
+                path,
+                source,
+            } => {
                 format!("{}: cannot {action}: {source}", path.display())
             }
             Error::NotMoved {
@@ -327,8 +348,15 @@ impl Error {
                     folder.display()
                 )
             }
-            Error::Damaged { path, found, remedy } => {
-                format!("{}: expected what strt wrote: {found}; {remedy}", path.display())
+            Error::Damaged {
+                path,
+                found,
+                remedy,
+            } => {
+                format!(
+                    "{}: expected what strt wrote: {found}; {remedy}",
+                    path.display()
+                )
             }
             Error::Table {
                 path,
@@ -347,7 +375,11 @@ impl Error {
                 "{}: expected how {expected} restarts ended, found {found}; it belongs to another run: start this one again",
                 path.display()
             ),
-            Error::NotARun { folder, file, found } => format!(
+            Error::NotARun {
+                folder,
+                file,
+                found,
+            } => format!(
                 "{}: expected the folder of a run, with {file}, found {found}; give the folder of a finished run",
                 folder.display()
             ),
@@ -388,7 +420,8 @@ impl Error {
         }
     }
 
-    /// What the library said about `name`. The configuration is what was asked for, not what a file holds.
+    /// What the library said about `name`. The configuration is what was asked for, not what a file
+    /// holds.
     pub fn of_run(name: impl fmt::Display) -> impl FnOnce(strtransformer::Error) -> Error {
         move |error| match error {
             strtransformer::Error::Config { .. } => Error::Config(error),
@@ -401,12 +434,20 @@ impl Error {
 
     pub(crate) fn system(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_owned();
-        move |source| Error::System { action, path, source }
+        move |source| Error::System {
+            action,
+            path,
+            source,
+        }
     }
 
     pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_owned();
-        move |source| Error::File { action, path, source }
+        move |source| Error::File {
+            action,
+            path,
+            source,
+        }
     }
 }
 

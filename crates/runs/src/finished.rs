@@ -1,7 +1,7 @@
 //! Finished runs: found, loaded, and saved from memory.
 //!
-//! In: a folder, or a result that is held in memory. Out: what the folder holds, or a folder with the files that a run of the
-//! program leaves. Making a run is the business of [`crate::job`].
+//! In: a folder, or a result that is held in memory. Out: what the folder holds, or a folder with
+//! the files that a run of the program leaves. Making a run is the business of [`crate::job`].
 
 use crate::error::{Error, Result};
 use crate::folder::{CHECKPOINT, Folder, Kind, Replace, SUMMARY};
@@ -26,7 +26,8 @@ pub enum Place {
     Finished(PathBuf),
 }
 
-/// What is in the place of a run. An unfinished one counts before a finished one that it was to replace.
+/// What is in the place of a run. An unfinished one counts before a finished one that it was to
+/// replace.
 ///
 /// # Errors
 /// When there is something else, which no run may replace unasked.
@@ -61,7 +62,8 @@ pub struct Loaded {
 /// Reads the folder of a run, `DIR`.
 ///
 /// # Errors
-/// When it is not the folder of a run, or a file in it is missing, damaged or of another run; the message names the file.
+/// When it is not the folder of a run, or a file in it is missing, damaged or of another run; the
+/// message names the file.
 pub fn load(folder: &Path) -> Result<Loaded> {
     let summary = summary(folder)?;
     let separation = load_model(folder.join(MODEL))?;
@@ -131,10 +133,12 @@ fn check_one_run(folder: &Path, summary: &Value, separation: &Separation) -> Res
     Ok(())
 }
 
-/// Writes a result that is held in memory as the folder of a run, with the files that the program would leave.
+/// Writes a result that is held in memory as the folder of a run, with the files that the program
+/// would leave.
 ///
 /// # Errors
-/// When the folder may not be written or replaced, or the pieces do not belong together. Nothing is then left behind.
+/// When the folder may not be written or replaced, or the pieces do not belong together. Nothing is
+/// then left behind.
 pub fn save(target: &Path, overwrite: bool, results: &Results<'_>) -> Result<Summary> {
     let mut folder = Folder::plan(target, Kind::Run, overwrite.into())?;
     folder.begin()?;

@@ -1,9 +1,10 @@
 //! The output folder: filled beside its place and moved there when it is complete.
 //!
-//! A command works in `DIR.partial`; `DIR` appears, or is replaced, in one rename. A run that is killed leaves `DIR.partial`
-//! with its last checkpoint, from which it can be resumed. The hidden file `.strt` says that this program made a folder and
-//! lists what it wrote there: nothing else is ever replaced or removed. While a command works, a lock on that file keeps
-//! others out. What the files mean is not known here.
+//! A command works in `DIR.partial`; `DIR` appears, or is replaced, in one rename. A run that is
+//! killed leaves `DIR.partial` with its last checkpoint, from which it can be resumed. The hidden
+//! file `.strt` says that this program made a folder and lists what it wrote there: nothing else is
+//! ever replaced or removed. While a command works, a lock on that file keeps others out. What the
+//! files mean is not known here.
 
 use crate::error::{Error, InPlaceOfARun, Result};
 use serde::{Deserialize, Serialize};
@@ -95,8 +96,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The folder of a run to be resumed from `from`, which is `DIR` or `DIR.partial`; it may replace another result only
-    /// where it was started so. Nothing is changed yet.
+    /// The folder of a run to be resumed from `from`, which is `DIR` or `DIR.partial`; it may
+    /// replace another result only where it was started so. Nothing is changed yet.
     pub fn resumed(from: &Path, replace: Replace) -> Result<Folder> {
         let name = name_of(from)?.to_string_lossy().into_owned();
         let target = match name.strip_suffix(PARTIAL) {
@@ -117,11 +118,16 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Where an unfinished run may be, for a name that a person gives: the folder itself, or beside it.
+    /// Where an unfinished run may be, for a name that a person gives: the folder itself, or beside
+    /// it.
     pub fn unfinished(given: &Path) -> PathBuf {
         let beside = name_of(given).map(|name| given.with_file_name(with_partial(name)));
         match beside {
-            Ok(beside) if !given.join(CHECKPOINT).is_file() && beside.join(CHECKPOINT).is_file() => beside,
+            Ok(beside)
+                if !given.join(CHECKPOINT).is_file() && beside.join(CHECKPOINT).is_file() =>
+            {
+                beside
+            }
             _ => given.to_owned(),
         }
     }
@@ -131,7 +137,8 @@ impl Folder {
         let mut target: PathBuf = target.components().collect();
         if target.is_symlink() {
             // A rename would replace the link, not what it names.
-            target = fs::canonicalize(&target).map_err(Error::system("follow the link", &target))?;
+            target =
+                fs::canonicalize(&target).map_err(Error::system("follow the link", &target))?;
         }
         Ok(Folder {
             kind,
@@ -169,7 +176,8 @@ impl Folder {
     /// Whether the folder to work in is free, or was left by this program.
     fn check_partial(&self) -> Result {
         // A mark alone may still be empty: somebody is just beginning.
-        let used = || names(&self.partial).iter().any(|name| name != MARK) || self.partial.is_file();
+        let used =
+            || names(&self.partial).iter().any(|name| name != MARK) || self.partial.is_file();
         let foreign = || used() && mark(&self.partial).is_none();
         // Looked at twice: it may be moved to its place between the names and the mark.
         match foreign() && foreign() {
@@ -196,12 +204,14 @@ impl Folder {
         Ok(())
     }
 
-    /// Creates the folder to work in, empty, and keeps others out. What another run has left there since the plan was made
-    /// is not touched.
+    /// Creates the folder to work in, empty, and keeps others out. What another run has left there
+    /// since the plan was made is not touched.
     pub fn begin(&mut self) -> Result {
         self.enter()?;
         if self.replace != Replace::Anything {
-            let taken = self.check_target().and_then(|()| self.check_no_checkpoint());
+            let taken = self
+                .check_target()
+                .and_then(|()| self.check_no_checkpoint());
             if let Err(error) = taken {
                 self.leave();
                 return Err(error);
@@ -210,7 +220,8 @@ impl Folder {
         self.clear()
     }
 
-    /// Moves the files of a run that is resumed from `from` to where it works, and keeps others out.
+    /// Moves the files of a run that is resumed from `from` to where it works, and keeps others
+    /// out.
     pub fn take_over(&mut self, from: &Path) -> Result {
         if from == self.partial {
             self.enter()?;
@@ -236,7 +247,8 @@ impl Folder {
             });
         }
         if from != self.partial {
-            fs::rename(from, &self.partial).map_err(Error::system("move the run to", &self.partial))?;
+            fs::rename(from, &self.partial)
+                .map_err(Error::system("move the run to", &self.partial))?;
         }
         self.write_mark(Vec::new())?;
         self.remove_half_written();
@@ -261,7 +273,11 @@ impl Folder {
                 fs::create_dir_all(folder)?;
             }
             let mut options = OpenOptions::new();
-            options.create(create).read(true).write(true).truncate(false);
+            options
+                .create(create)
+                .read(true)
+                .write(true)
+                .truncate(false);
             options.open(&path)
         };
         let file = match open() {
@@ -300,7 +316,8 @@ impl Folder {
 
     /// Removes everything from the folder to work in but the lock.
     fn clear(&self) -> Result {
-        let entries = fs::read_dir(&self.partial).map_err(Error::system("read the folder", &self.partial))?;
+        let entries =
+            fs::read_dir(&self.partial).map_err(Error::system("read the folder", &self.partial))?;
         for entry in entries.flatten().filter(|entry| entry.file_name() != MARK) {
             let path = entry.path();
             let removed = match path.is_dir() {
@@ -332,7 +349,8 @@ impl Folder {
         };
         let text = serde_json::to_string(&mark)?;
         let mut write = || {
-            // In one piece and never shorter, so that it can be read at any time: others look at it without the lock.
+            // In one piece and never shorter, so that it can be read at any time: others look at it
+            // without the lock.
             let before = file.metadata()?.len() as usize;
             let text = format!("{text:<width$}\n", width = before.saturating_sub(1));
             io::Seek::rewind(file)?;
@@ -399,7 +417,8 @@ impl Folder {
         Ok(self.partial.clone())
     }
 
-    /// After a failure: removes what was written, unless the run can be resumed from it, and says so if it can.
+    /// After a failure: removes what was written, unless the run can be resumed from it, and says
+    /// so if it can.
     pub fn give_up(self, error: Error) -> Error {
         if self.partial.join(CHECKPOINT).is_file() {
             return Error::Kept {

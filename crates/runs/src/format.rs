@@ -41,7 +41,9 @@ impl Format {
 
     /// The format of this name.
     pub fn named(name: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|format| format.ending() == name)
+        Format::ALL
+            .into_iter()
+            .find(|format| format.ending() == name)
     }
 
     /// NPY, CSV and what else was asked for, each once.

@@ -1,7 +1,8 @@
 //! Which part of which file is read, and what is made of it.
 //!
-//! In: a path and a [`Reading`], which is kept with a run so that a resumed one reads the same. Out: what `strt-io` opened,
-//! and references of the same samples. Nothing is said about it here; that is the watcher's business.
+//! In: a path and a [`Reading`], which is kept with a run so that a resumed one reads the same.
+//! Out: what `strt-io` opened, and references of the same samples. Nothing is said about it here;
+//! that is the watcher's business.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -57,8 +58,8 @@ impl Reading {
         read_recording(path, &self.to_read_options())
     }
 
-    /// Reads the file of true sources of a recording that was read so: of the same samples, or of the whole file of which
-    /// a span was taken.
+    /// Reads the file of true sources of a recording that was read so: of the same samples, or of
+    /// the whole file of which a span was taken.
     pub fn open_reference(&self, path: &Path, recording: &Recording) -> strt_io::Result<Opened> {
         let found = read_recording(path, &ReadOptions::default())?;
         if found.recording.n_samples() == recording.n_samples()

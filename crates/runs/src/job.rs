@@ -1,8 +1,9 @@
-//! One separation from beginning to end: started in a new folder, or resumed in the one it was left in.
+//! One separation from beginning to end: started in a new folder, or resumed in the one it was left
+//! in.
 //!
-//! In: an [`Order`] and the name of a folder, or the folder of an unfinished run. Out: that folder, complete or fit to be
-//! resumed, and [`Written`]. The folder appears when it is complete; see [`crate::folder`]. What is shown on the way is the
-//! watcher's business.
+//! In: an [`Order`] and the name of a folder, or the folder of an unfinished run. Out: that folder,
+//! complete or fit to be resumed, and [`Written`]. The folder appears when it is complete; see
+//! [`crate::folder`]. What is shown on the way is the watcher's business.
 
 use crate::command::command_text;
 use crate::error::{Error, Result};
@@ -55,8 +56,13 @@ pub enum Ensured {
 /// Makes a run in the folder `target`, which must not exist or may be replaced.
 ///
 /// # Errors
-/// Whatever is refused or fails. It leaves nothing behind, or [`Error::Kept`] says from where the run can be resumed.
-pub fn start<W: Watcher + ?Sized>(order: &Order<'_>, target: &Path, watcher: &mut W) -> Result<Written> {
+/// Whatever is refused or fails. It leaves nothing behind, or [`Error::Kept`] says from where the
+/// run can be resumed.
+pub fn start<W: Watcher + ?Sized>(
+    order: &Order<'_>,
+    target: &Path,
+    watcher: &mut W,
+) -> Result<Written> {
     let folder = planned(order, target)?;
     let material = Material::read(order.source, &order.reading, order.reference, watcher)?;
     let (config, count) = material.configured(order, watcher)?;
@@ -66,8 +72,13 @@ pub fn start<W: Watcher + ?Sized>(order: &Order<'_>, target: &Path, watcher: &mu
 /// Continues the unfinished run that `given` names: its folder, with or without `.partial`.
 ///
 /// # Errors
-/// As [`start`]; also when there is no such run, when its recording is not found, or is not the one it was started with.
-pub fn resume<W: Watcher + ?Sized>(given: &Path, again: &Again<'_>, watcher: &mut W) -> Result<Written> {
+/// As [`start`]; also when there is no such run, when its recording is not found, or is not the one
+/// it was started with.
+pub fn resume<W: Watcher + ?Sized>(
+    given: &Path,
+    again: &Again<'_>,
+    watcher: &mut W,
+) -> Result<Written> {
     let from = Folder::unfinished(given);
     let mut kept = state::load(&from)?;
     let folder = Folder::resumed(&from, kept.request.overwrite.into())?;
@@ -78,13 +89,18 @@ pub fn resume<W: Watcher + ?Sized>(given: &Path, again: &Again<'_>, watcher: &mu
     go_on(kept, &from, again, &material, folder, watcher)
 }
 
-/// Makes sure that the run that is asked for is in the folder `target`: one that was made is loaded, one that was left
-/// unfinished is resumed, one that does not exist is made. Of several that ask for it at once, one makes it; the others get
-/// [`Error::Busy`] until it is there.
+/// Makes sure that the run that is asked for is in the folder `target`: one that was made is
+/// loaded, one that was left unfinished is resumed, one that does not exist is made. Of several
+/// that ask for it at once, one makes it; the others get [`Error::Busy`] until it is there.
 ///
 /// # Errors
-/// As [`start`] and [`resume`]; [`Error::Different`] when the folder holds another run, unless the order may replace it.
-pub fn ensure<W: Watcher + ?Sized>(order: &Order<'_>, target: &Path, watcher: &mut W) -> Result<Ensured> {
+/// As [`start`] and [`resume`]; [`Error::Different`] when the folder holds another run, unless the
+/// order may replace it.
+pub fn ensure<W: Watcher + ?Sized>(
+    order: &Order<'_>,
+    target: &Path,
+    watcher: &mut W,
+) -> Result<Ensured> {
     let mut looks = LOOKS;
     loop {
         looks -= 1;
@@ -105,7 +121,8 @@ pub fn ensure<W: Watcher + ?Sized>(order: &Order<'_>, target: &Path, watcher: &m
 /// How often a folder is looked at again that others change between the look and the lock.
 const LOOKS: usize = 10;
 
-/// Whether somebody else has begun, finished or moved a run between a look at its folder and the lock.
+/// Whether somebody else has begun, finished or moved a run between a look at its folder and the
+/// lock.
 fn has_moved_on(error: &Error, seen: Option<&Place>, target: &Path) -> bool {
     let may_come_of_it = matches!(
         error,
@@ -146,14 +163,18 @@ fn ensure_from<W: Watcher + ?Sized>(
                 kept.request.give_again(&again)?;
                 return go_on(kept, from, &again, &asked.material, folder, watcher).map(made);
             };
-            asked.instead_of(from.clone(), how, target, watcher).map(made)
+            asked
+                .instead_of(from.clone(), how, target, watcher)
+                .map(made)
         }
         Place::Finished(folder) => {
             let asked = Asked::read(order, watcher)?;
             let loaded = finished::load(folder)?;
             match asked.differs_from_finished(&loaded) {
                 None => Ok(Ensured::There(Box::new(loaded))),
-                Some(how) => asked.instead_of(folder.clone(), how, target, watcher).map(made),
+                Some(how) => asked
+                    .instead_of(folder.clone(), how, target, watcher)
+                    .map(made),
             }
         }
     }
@@ -320,7 +341,12 @@ struct Job<'a> {
 
 impl Job<'_> {
     /// Trains and writes. What fails leaves either nothing or a run that can be resumed.
-    fn finish<W: Watcher + ?Sized>(self, run: Run<'_>, folder: Folder, watcher: &mut W) -> Result<Written> {
+    fn finish<W: Watcher + ?Sized>(
+        self,
+        run: Run<'_>,
+        folder: Folder,
+        watcher: &mut W,
+    ) -> Result<Written> {
         let (ended, summary) = match self.train_and_write(run, folder.working(), watcher) {
             Ok(done) => done,
             Err(error) => return Err(folder.give_up(error)),
@@ -409,7 +435,11 @@ impl Request {
     }
 
     /// Where the data are; `given` is the folder as the person named it.
-    fn data<'a>(&'a self, again: &Again<'a>, given: &Path) -> Result<(Source<'a>, Option<Truth<'a>>)> {
+    fn data<'a>(
+        &'a self,
+        again: &Again<'a>,
+        given: &Path,
+    ) -> Result<(Source<'a>, Option<Truth<'a>>)> {
         let in_memory = |what| Error::InMemory {
             what,
             folder: given.to_owned(),
@@ -448,8 +478,14 @@ impl<'a> Order<'a> {
     }
 }
 
-/// Whether the sources will fit into the files that were asked for: better now than after the training.
-fn check_formats(order: &Order<'_>, material: &Material<'_>, n_sources: usize, target: &Path) -> Result {
+/// Whether the sources will fit into the files that were asked for: better now than after the
+/// training.
+fn check_formats(
+    order: &Order<'_>,
+    material: &Material<'_>,
+    n_sources: usize,
+    target: &Path,
+) -> Result {
     let names = source_names(n_sources);
     let signals = Signals {
         values: material.recording.observations().subcols(0, n_sources),
@@ -457,7 +493,10 @@ fn check_formats(order: &Order<'_>, material: &Material<'_>, n_sources: usize, t
         rate: material.recording.sampling_rate(),
     };
     for format in &order.formats {
-        check_signals(target.join(format!("sources.{}", format.ending())), &signals)?;
+        check_signals(
+            target.join(format!("sources.{}", format.ending())),
+            &signals,
+        )?;
     }
     Ok(())
 }

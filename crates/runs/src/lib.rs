@@ -1,8 +1,9 @@
 //! Runs of StrTransformer and their folders: started, stopped, resumed, finished, saved and loaded.
 //!
-//! What `strt separate` does apart from arguments and terminal, for every program that makes runs, so that one can go on with
-//! what another has begun. In: an [`Order`] (recording, configuration, how the run is to be made) and the name of a folder.
-//! Out: the folder and [`Written`]. A [`Watcher`] is told what happens and asked whether to stop.
+//! What `strt separate` does apart from arguments and terminal, for every program that makes runs,
+//! so that one can go on with what another has begun. In: an [`Order`] (recording, configuration,
+//! how the run is to be made) and the name of a folder. Out: the folder and [`Written`]. A
+//! [`Watcher`] is told what happens and asked whether to stop.
 //!
 //! | call | what it does |
 //! |---|---|
@@ -13,7 +14,8 @@
 //! | [`load`] | reads the folder of a run |
 //! | [`save`] | writes a result in memory as such a folder |
 //!
-//! Deliberately absent: printing, progress bars, signals, arguments. Messages name these through [`Words`].
+//! Deliberately absent: printing, progress bars, signals, arguments. Messages name these through
+//! [`Words`].
 //!
 //! ```
 //! use strt_runs::{Order, Source, Unwatched, ensure, Ensured};

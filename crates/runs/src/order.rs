@@ -1,7 +1,7 @@
 //! What is asked for: a recording, a configuration and how the run is to be made.
 //!
-//! In: files or data in memory. Out: [`Material`], the recording and the true sources of a run as it needs them. Nothing is
-//! written here.
+//! In: files or data in memory. Out: [`Material`], the recording and the true sources of a run as
+//! it needs them. Nothing is written here.
 
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -21,7 +21,8 @@ use strtransformer::{Config, Recording};
 pub enum Source<'a> {
     /// A file.
     File(&'a Path),
-    /// The caller. A run of it is kept without its recording, which must be given again to resume it.
+    /// The caller. A run of it is kept without its recording, which must be given again to resume
+    /// it.
     Memory {
         /// The recording.
         recording: &'a Recording,
@@ -191,7 +192,8 @@ impl<'a> Material<'a> {
         })
     }
 
-    /// The configuration of an order for this recording, and how the number of sources was found, when it was not given.
+    /// The configuration of an order for this recording, and how the number of sources was found,
+    /// when it was not given.
     pub fn configured<W: Watcher + ?Sized>(
         &self,
         order: &Order<'_>,
@@ -205,8 +207,8 @@ impl<'a> Material<'a> {
             center: config.preprocess.center,
             scale: config.preprocess.scale,
         };
-        let count =
-            SourceCount::estimate(&self.recording, options).map_err(Error::of_run(&self.input.path))?;
+        let count = SourceCount::estimate(&self.recording, options)
+            .map_err(Error::of_run(&self.input.path))?;
         let count = CountSummary::from(&count);
         watcher.event(Event::Counted(&count));
         config.n_sources = count.n_sources;

@@ -1,8 +1,9 @@
-//! Training under the eyes of a [`Watcher`]: history, scores, a stop when it is asked for, and a pause now and then for a
-//! checkpoint.
+//! Training under the eyes of a [`Watcher`]: history, scores, a stop when it is asked for, and a
+//! pause now and then for a checkpoint.
 //!
-//! In: a recording and a configuration, or what was kept of an interrupted run. Out: [`Ended`]. Nothing is shown or written
-//! here: the watcher shows, and what is written when a run is over is the business of [`crate::results`].
+//! In: a recording and a configuration, or what was kept of an interrupted run. Out: [`Ended`].
+//! Nothing is shown or written here: the watcher shows, and what is written when a run is over is
+//! the business of [`crate::results`].
 
 use crate::error::Result;
 use crate::results::scores::ScoreRow;
@@ -109,8 +110,8 @@ impl<'a> Run<'a> {
         self.session.trainer().step()
     }
 
-    /// Trains to the end, or until the watcher asks for it. `autosave`, called every so often, keeps what a crash must not
-    /// cost.
+    /// Trains to the end, or until the watcher asks for it. `autosave`, called every so often,
+    /// keeps what a crash must not cost.
     ///
     /// # Errors
     /// What `autosave` met with, and what the library refuses.

@@ -1,7 +1,8 @@
 //! Whether a run on disk is the one that is asked for.
 //!
-//! In: two resolved configurations, or what a run keeps of its recording and a recording. Out: nothing, or what differs in
-//! words. The number of threads never changes a result and is not compared.
+//! In: two resolved configurations, or what a run keeps of its recording and a recording. Out:
+//! nothing, or what differs in words. The number of threads never changes a result and is not
+//! compared.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -80,8 +81,8 @@ pub fn scoring(there: bool, asked: bool) -> Option<String> {
     })
 }
 
-/// What differs between the recording of a finished run and another one: size, names, rate, and mean and deviation of every
-/// channel, which is what a model remembers of it.
+/// What differs between the recording of a finished run and another one: size, names, rate, and
+/// mean and deviation of every channel, which is what a model remembers of it.
 pub fn recording(there: &Separation, asked: &Recording) -> Option<String> {
     let parts = there.parts();
     let shape = (parts.sources.nrows(), parts.channel_names.len());

@@ -1,4 +1,5 @@
-//! An unfinished run on disk, so that it can be continued: by Ctrl-C, or after a crash from the last autosave.
+//! An unfinished run on disk, so that it can be continued: by Ctrl-C, or after a crash from the
+//! last autosave.
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -7,9 +8,10 @@
 //! | `best.safetensors` | the best of the restarts before it, and how all of them ended |
 //! | `history.csv`, `scores.csv` | what was recorded so far |
 //!
-//! Each file is replaced whole. The checkpoint is written last: whatever a crash leaves, the other files are at most ahead
-//! of it, and what is ahead is dropped when the run is resumed. Of a recording or a reference that was held in memory only
-//! that is kept: whoever resumes the run gives it again.
+//! Each file is replaced whole. The checkpoint is written last: whatever a crash leaves, the other
+//! files are at most ahead of it, and what is ahead is dropped when the run is resumed. Of a
+//! recording or a reference that was held in memory only that is kept: whoever resumes the run
+//! gives it again.
 
 use crate::error::{Error, InPlaceOfARun, Result};
 use crate::folder::{CHECKPOINT, SUMMARY};
@@ -135,7 +137,8 @@ pub fn load(folder: &Path) -> Result<Kept> {
         remedy: "the run cannot be continued without it: start it again",
     };
     let text = fs::read_to_string(&path).map_err(|error| damaged(error.to_string()))?;
-    let request: Request = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+    let request: Request =
+        serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
     if !(request.seconds.is_finite() && request.seconds >= 0.0 && request.log_every > 0) {
         return Err(damaged("seconds or log_every is out of range".into()));
     }
@@ -157,9 +160,12 @@ pub fn load(folder: &Path) -> Result<Kept> {
     let config = &current.config;
     let seen = |restart: usize, step: usize| (restart, step) <= (current.restart, current.step);
     let mut rows = match folder.join(HISTORY) {
-        path if path.is_file() => {
-            history::read(&path, config.n_sources, &config.branches.patch_sizes, TO_RESUME)?
-        }
+        path if path.is_file() => history::read(
+            &path,
+            config.n_sources,
+            &config.branches.patch_sizes,
+            TO_RESUME,
+        )?,
         _ => Vec::new(),
     };
     rows.retain(|row| seen(row.restart, row.step));

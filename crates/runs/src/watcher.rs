@@ -1,7 +1,8 @@
 //! Who looks on while a run is made: told what happens, asked whether it should stop.
 //!
-//! Out: facts ([`Event`], [`StepReport`]). In: the wish to stop. The program draws a bar and listens to Ctrl-C; a Python package
-//! calls back and looks for KeyboardInterrupt; [`Unwatched`] does neither. How a fact is worded is the watcher's business.
+//! Out: facts ([`Event`], [`StepReport`]). In: the wish to stop. The program draws a bar and
+//! listens to Ctrl-C; a Python package calls back and looks for KeyboardInterrupt; [`Unwatched`]
+//! does neither. How a fact is worded is the watcher's business.
 
 use crate::results::summary::CountSummary;
 use std::path::Path;
@@ -13,7 +14,8 @@ pub trait Watcher: Send {
     /// A step was taken.
     fn step(&mut self, report: &StepReport<'_>);
 
-    /// Whether the run should end after this step, so that it can be resumed. Asked after every step; once is enough.
+    /// Whether the run should end after this step, so that it can be resumed. Asked after every
+    /// step; once is enough.
     fn interrupted(&mut self) -> bool;
 
     /// Something else happened.

@@ -1,7 +1,7 @@
 //! What arguments and actions are called where a person reads about them.
 //!
-//! The program says `--out`, a Python package says `path=`: messages and warnings take such words from the [`Words`] of
-//! whoever called. In: a fact. Out: a phrase. No sentence is written here.
+//! The program says `--out`, a Python package says `path=`: messages and warnings take such words
+//! from the [`Words`] of whoever called. In: a fact. Out: a phrase. No sentence is written here.
 
 use std::path::Path;
 
@@ -20,7 +20,8 @@ pub struct Words {
     pub resume: fn(&Path) -> String,
     /// The same where the recording has to be given too.
     pub resume_with_recording: fn(&Path) -> String,
-    /// How to give these values of the configuration, each a path such as `optimizer.steps` and its value.
+    /// How to give these values of the configuration, each a path such as `optimizer.steps` and its
+    /// value.
     pub settings: fn(&[(&str, &str)]) -> String,
 }
 

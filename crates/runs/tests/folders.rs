@@ -94,8 +94,16 @@ fn what_was_written_is_loaded() {
     assert_eq!(loaded.separation.sources(), written.separation.sources());
     assert_eq!(loaded.history, written.log.rows());
     assert!(loaded.scores.is_empty() && !loaded.unfinished);
-    assert_eq!(loaded.summary, serde_json::to_value(&written.summary).unwrap());
-    let stopped = start(&data.order(), &place.path("stopped"), &mut Stopper::after(3)).unwrap();
+    assert_eq!(
+        loaded.summary,
+        serde_json::to_value(&written.summary).unwrap()
+    );
+    let stopped = start(
+        &data.order(),
+        &place.path("stopped"),
+        &mut Stopper::after(3),
+    )
+    .unwrap();
     let loaded = load(&stopped.place).unwrap();
     assert!(loaded.unfinished && loaded.separation.steps() == 3);
 }

@@ -1,4 +1,5 @@
-//! Runs of recordings in memory: the same folders as of files, stopped and resumed with the same bits.
+//! Runs of recordings in memory: the same folders as of files, stopped and resumed with the same
+//! bits.
 
 mod common;
 
@@ -7,7 +8,9 @@ use std::time::Duration;
 use strt_io::{Signals, write_signals};
 use strt_runs::results::Results;
 use strt_runs::run::Log;
-use strt_runs::{Again, Error, Format, Order, Reading, Source, Truth, Unwatched, resume, save, start};
+use strt_runs::{
+    Again, Error, Format, Order, Reading, Source, Truth, Unwatched, resume, save, start,
+};
 use strtransformer::evaluate::Reference;
 use strtransformer::synth::ProblemSpec;
 use strtransformer::train::StopReason;
@@ -43,7 +46,9 @@ fn a_run_from_memory_leaves_the_files_of_a_run_from_a_file() {
     start(&from_file, &place.path("file"), &mut watcher).unwrap();
     assert_eq!(
         watcher.events,
-        ["Reading", "Read", "Training", "Trained", "Writing", "Written"]
+        [
+            "Reading", "Read", "Training", "Trained", "Writing", "Written"
+        ]
     );
     // Names come from the file, or are those of the recording; all else is the same.
     let read = from_file.reading.open(&file).unwrap().recording;
@@ -99,7 +104,10 @@ fn a_run_that_the_watcher_stops_is_resumed_with_the_same_bits() {
     assert!(written.interrupted && written.stop() == StopReason::Interrupted);
     assert_eq!((written.log.steps, written.place), (7, place.path("run")));
     let kept = place.json("run/run.json");
-    assert_eq!((&kept["input"], &kept["reference"]), (&().into(), &().into()));
+    assert_eq!(
+        (&kept["input"], &kept["reference"]),
+        (&().into(), &().into())
+    );
 
     // Whoever resumes it gives the data again: all of them, and the same ones.
     let folder = place.path("run");
@@ -122,7 +130,10 @@ fn a_run_that_the_watcher_stops_is_resumed_with_the_same_bits() {
         source: Some(other.source()),
         ..again.clone()
     };
-    refused(resume(&folder, &wrong, &mut Unwatched), &["run: saved state"]);
+    refused(
+        resume(&folder, &wrong, &mut Unwatched),
+        &["run: saved state"],
+    );
 
     // Stopped once more in the second restart.
     let mut watcher = Stopper::after(9);
@@ -132,7 +143,10 @@ fn a_run_that_the_watcher_stops_is_resumed_with_the_same_bits() {
     assert!(!written.interrupted);
     assert_eq!(written.log.rows(), whole.log.rows());
     place.assert_alike("run", "whole");
-    assert_eq!(place.json("run/summary.json")["scores"]["reference"], "truth");
+    assert_eq!(
+        place.json("run/summary.json")["scores"]["reference"],
+        "truth"
+    );
     refused(
         resume(&folder, &again, &mut Unwatched),
         &["this run has ended", "with more steps"],
@@ -147,12 +161,23 @@ fn a_result_in_memory_is_saved_as_the_folder_of_a_run() {
     (log.steps, log.seconds) = (written.log.steps, written.log.seconds);
     let results = Results {
         command: "fit(x, n_sources=3)".into(),
-        ..Results::new(&data.recording, &written.separation, &log, data.input.clone())
+        ..Results::new(
+            &data.recording,
+            &written.separation,
+            &log,
+            data.input.clone(),
+        )
     };
     save(&place.path("saved"), false, &results).unwrap();
     place.assert_alike("run", "saved");
-    assert_eq!(place.read("run/summary.json"), place.read("saved/summary.json"));
-    assert_eq!(place.read("run/report.html"), place.read("saved/report.html"));
+    assert_eq!(
+        place.read("run/summary.json"),
+        place.read("saved/summary.json")
+    );
+    assert_eq!(
+        place.read("run/report.html"),
+        place.read("saved/report.html")
+    );
     let error = refused(
         save(&place.path("saved"), false, &results),
         &["saved: the folder exists; choose another path, or replace it with overwrite"],
@@ -160,8 +185,9 @@ fn a_result_in_memory_is_saved_as_the_folder_of_a_run() {
     assert!(!error.is_request());
     save(&place.path("saved"), true, &results).unwrap();
     // Pieces of another run leave nothing.
-    let other =
-        strtransformer::Recording::from_mat(faer::Mat::from_fn(50, 6, |t, c| ((t * (c + 2)) as f64).sin()));
+    let other = strtransformer::Recording::from_mat(faer::Mat::from_fn(50, 6, |t, c| {
+        ((t * (c + 2)) as f64).sin()
+    }));
     let other = other.unwrap();
     let wrong = Results {
         recording: &other,

@@ -46,7 +46,10 @@ fn of_many_that_ask_for_a_run_one_makes_it() {
                             ensured => break ensured.expect("it is made, or there"),
                         }
                     };
-                    made.fetch_add(matches!(ensured, Ensured::Made(_)).into(), Ordering::Relaxed);
+                    made.fetch_add(
+                        matches!(ensured, Ensured::Made(_)).into(),
+                        Ordering::Relaxed,
+                    );
                     steps.fetch_add(watcher.steps, Ordering::Relaxed);
                 });
             }

@@ -66,25 +66,42 @@ impl Place {
             .args(arguments)
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
-            // Help is as wide as the terminal; without one it must not depend on where the tests run.
+            // Help is as wide as the terminal; without one it must not depend on where the tests
+            // run.
             .env("COLUMNS", "100");
         command
     }
 
     pub fn strt(&self, arguments: &[&str]) -> Ran {
-        Ran::new(self.command(arguments).output().expect("the program starts"))
+        Ran::new(
+            self.command(arguments)
+                .output()
+                .expect("the program starts"),
+        )
     }
 
     /// Runs a command that must end well.
     pub fn done(&self, arguments: &[&str]) -> Ran {
         let ran = self.strt(arguments);
-        assert_eq!(ran.status, 0, "{arguments:?}\n{}\n{}", ran.stdout, ran.stderr);
+        assert_eq!(
+            ran.status, 0,
+            "{arguments:?}\n{}\n{}",
+            ran.stdout, ran.stderr
+        );
         ran
     }
 
     /// A recording of three sources in six channels, in `data`.
     pub fn problem(&self, samples: &str) -> &Place {
-        self.done(&["generate", "gp", "--samples", samples, "--out", "data", "--quiet"]);
+        self.done(&[
+            "generate",
+            "gp",
+            "--samples",
+            samples,
+            "--out",
+            "data",
+            "--quiet",
+        ]);
         self
     }
 }
@@ -118,7 +135,8 @@ pub fn fixture(name: &str) -> String {
     folder.join(name).display().to_string()
 }
 
-/// Compares a text with the one that was committed; `STRT_UPDATE=1` writes it anew, for reading before it is committed.
+/// Compares a text with the one that was committed; `STRT_UPDATE=1` writes it anew, for reading
+/// before it is committed.
 pub fn snapshot(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/snapshots")

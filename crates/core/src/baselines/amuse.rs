@@ -1,10 +1,12 @@
 //! AMUSE: eigenvectors of one lagged covariance.
 //!
-//! Sources with different autocorrelations r_k(h) at one lag h make the symmetrised lagged covariance of the whitened
-//! components R_h = A·diag(r_k)·Aᵀ, so A is its matrix of eigenvectors. There is nothing to iterate: the report says
-//! "solved directly". Sources whose autocorrelations at that lag are equal stay mixed.
+//! Sources with different autocorrelations r_k(h) at one lag h make the symmetrised lagged
+//! covariance of the whitened components R_h = A·diag(r_k)·Aᵀ, so A is its matrix of eigenvectors.
+//! There is nothing to iterate: the report says "solved directly". Sources whose autocorrelations
+//! at that lag are equal stay mixed.
 //!
-//! L. Tong, V. C. Soon, Y. F. Huang and R. Liu, *AMUSE: a new blind identification algorithm*, ISCAS 1990.
+//! L. Tong, V. C. Soon, Y. F. Huang and R. Liu, *AMUSE: a new blind identification algorithm*,
+//! ISCAS 1990.
 
 use faer::Side;
 
@@ -50,11 +52,13 @@ impl Method for Amuse {
         )?;
         ensure_samples(self, components)?;
         let covariance = components.lagged_covariance(self.lag)?;
-        let decomposition = covariance.self_adjoint_eigen(Side::Lower).map_err(|reason| {
-            Error::Evaluation(format!(
-                "the eigendecomposition of the lagged covariance failed: {reason:?}"
-            ))
-        })?;
+        let decomposition = covariance
+            .self_adjoint_eigen(Side::Lower)
+            .map_err(|reason| {
+                Error::Evaluation(format!(
+                    "the eigendecomposition of the lagged covariance failed: {reason:?}"
+                ))
+            })?;
         Ok(Unmixing {
             matrix: decomposition.U().to_owned(),
             convergence: Convergence::direct(),

@@ -1,8 +1,10 @@
-//! What every method starts from: the whitened components Zw (T×K) and which of their samples are missing.
+//! What every method starts from: the whitened components Zw (T×K) and which of their samples are
+//! missing.
 //!
-//! In: a matrix with ZwᵀZw/T = I over the complete rows and rows of zeros where a sample is missing, as
-//! [`Whitening::transform`](crate::preprocess::Whitening::transform) gives it. Out: moments of it. Missing samples take
-//! no part: not in a block, and not in a lagged product that touches one.
+//! In: a matrix with ZwᵀZw/T = I over the complete rows and rows of zeros where a sample is
+//! missing, as [`Whitening::transform`](crate::preprocess::Whitening::transform) gives it. Out:
+//! moments of it. Missing samples take no part: not in a block, and not in a lagged product that
+//! touches one.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -10,7 +12,8 @@ use faer::{Accum, Mat, MatRef, Par};
 use crate::error::{Error, Result};
 use crate::model::standardize::col;
 
-/// How far ZwᵀZw/T may be from I. Whitening loses up to eight digits where channels are nearly dependent.
+/// How far ZwᵀZw/T may be from I. Whitening loses up to eight digits where channels are nearly
+/// dependent.
 const WHITENESS: f64 = 1e-3;
 
 /// Whitened components of a recording.
@@ -23,10 +26,12 @@ pub struct Components<'a> {
 }
 
 impl<'a> Components<'a> {
-    /// Takes whitened components (T×K, stored by column) and one flag a sample, true where it is missing.
+    /// Takes whitened components (T×K, stored by column) and one flag a sample, true where it is
+    /// missing.
     ///
     /// # Errors
-    /// When there are no components, a value is not finite, a missing row is not zero, or the components are not white.
+    /// When there are no components, a value is not finite, a missing row is not zero, or the
+    /// components are not white.
     pub fn new(whitened: MatRef<'a, f64>, missing: Option<&'a [bool]>) -> Result<Components<'a>> {
         let (t, k) = whitened.shape();
         let n_missing = missing.map_or(0, |missing| missing.iter().filter(|&&gone| gone).count());
@@ -167,8 +172,8 @@ impl<'a> Components<'a> {
         }))
     }
 
-    /// Second moments of `n_blocks` successive stretches with equal numbers of complete samples, about the mean of the
-    /// whole recording.
+    /// Second moments of `n_blocks` successive stretches with equal numbers of complete samples,
+    /// about the mean of the whole recording.
     pub(super) fn block_covariances(&self, n_blocks: usize) -> Vec<Mat<f64>> {
         let complete = self.complete();
         let start = |block: usize| block * self.n_complete / n_blocks;
@@ -212,12 +217,15 @@ mod tests {
     #[test]
     fn what_is_not_white_finite_or_zero_where_missing_is_refused() {
         let refused = |values: &Mat<f64>, missing: Option<&[bool]>| {
-            Components::new(values.as_ref(), missing).unwrap_err().to_string()
+            Components::new(values.as_ref(), missing)
+                .unwrap_err()
+                .to_string()
         };
         let good = Mat::from_fn(8, 3, hadamard);
         assert!(Components::new(good.as_ref(), None).is_ok());
         assert!(
-            refused(&Mat::from_fn(8, 3, |t, k| 2.0 * hadamard(t, k)), None).contains("whiten them first")
+            refused(&Mat::from_fn(8, 3, |t, k| 2.0 * hadamard(t, k)), None)
+                .contains("whiten them first")
         );
         let mut nan = good.clone();
         nan[(5, 1)] = f64::NAN;
@@ -251,7 +259,10 @@ mod tests {
             .map(|t| complete[(t, 0)] * complete[(t + lag, 0)])
             .collect();
         let expected = pairs.iter().sum::<f64>() / pairs.len() as f64;
-        assert!((found - expected).abs() < 1e-12, "{found} against {expected}");
+        assert!(
+            (found - expected).abs() < 1e-12,
+            "{found} against {expected}"
+        );
         assert_eq!(components.complete().nrows(), components.n_complete());
         assert_eq!(components.complete()[(0, 0)], wave(20));
     }

@@ -104,6 +104,9 @@ mod tests {
             "not converged: iteration limit reached after 200 iterations, 5.0e-1 against 1.0e-4"
         );
         assert!(!Convergence::of_search(3, f64::NAN, 1e-4).converged);
-        assert_eq!(Convergence::direct().to_string(), "converged: solved directly");
+        assert_eq!(
+            Convergence::direct().to_string(),
+            "converged: solved directly"
+        );
     }
 }

@@ -4,8 +4,8 @@
 //! C_ijkl = E[z_i z_j z_k z_l] − δ_ij δ_kl − δ_ik δ_jl − δ_il δ_jk
 //! ```
 //!
-//! All of them at once: with p_t the products z_i z_j (i ≤ j) of sample t, the fourth moments are E[p·pᵀ], one matrix
-//! product over blocks of samples.
+//! All of them at once: with p_t the products z_i z_j (i ≤ j) of sample t, the fourth moments are
+//! E[p·pᵀ], one matrix product over blocks of samples.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
@@ -24,8 +24,8 @@ fn position(i: usize, j: usize, k: usize) -> usize {
     low * (2 * k + 1 - low) / 2 + high - low
 }
 
-/// For every pair i ≤ j the cumulant matrix Q with Q_kl = C_ijkl, times √2 where i ≠ j: the off-diagonal entry of a
-/// symmetric matrix stands for two.
+/// For every pair i ≤ j the cumulant matrix Q with Q_kl = C_ijkl, times √2 where i ≠ j: the
+/// off-diagonal entry of a symmetric matrix stands for two.
 pub(super) fn cumulant_matrices(z: &Mat<f64>) -> Vec<Mat<f64>> {
     let (n, k) = z.shape();
     let pairs = pairs(k);
@@ -35,11 +35,16 @@ pub(super) fn cumulant_matrices(z: &Mat<f64>) -> Vec<Mat<f64>> {
         .iter()
         .enumerate()
         .map(|(row, &(i, j))| {
-            let weight = if i == j { 1.0 } else { std::f64::consts::SQRT_2 };
+            let weight = if i == j {
+                1.0
+            } else {
+                std::f64::consts::SQRT_2
+            };
             Mat::from_fn(k, k, |c, d| {
                 let moment = moments[(row, position(c, d, k))] / n as f64;
-                let gaussian =
-                    delta(i, j) * delta(c, d) + delta(i, c) * delta(j, d) + delta(i, d) * delta(j, c);
+                let gaussian = delta(i, j) * delta(c, d)
+                    + delta(i, c) * delta(j, d)
+                    + delta(i, d) * delta(j, c);
                 weight * (moment - gaussian)
             })
         })
@@ -61,7 +66,14 @@ fn fourth_moments(z: &Mat<f64>, pairs: &[(usize, usize)]) -> Mat<f64> {
             }
         }
         let rows = block.as_ref().subrows(0, len);
-        matmul(&mut moments, Accum::Add, rows.transpose(), rows, 1.0, Par::Seq);
+        matmul(
+            &mut moments,
+            Accum::Add,
+            rows.transpose(),
+            rows,
+            1.0,
+            Par::Seq,
+        );
     }
     moments
 }

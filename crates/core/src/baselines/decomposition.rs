@@ -1,4 +1,5 @@
-//! The result that all methods share, and how it is brought into the library's order, sign and scale.
+//! The result that all methods share, and how it is brought into the library's order, sign and
+//! scale.
 //!
 //! In: the unmixing A of whitened components as a method found it. Out: a [`Decomposition`]:
 //!
@@ -6,8 +7,8 @@
 //! S = Zw·A      Y = mean + S·Mᵀ      M = D·(V·Λ^(1/2))·A⁻ᵀ      S = (Y − mean)·U      U = D⁻¹·(V·Λ^(−1/2))·A
 //! ```
 //!
-//! with D the scales of the channels and V, Λ of the whitening. Sources have variance 1; branch order is ascending
-//! correlation time; the largest entry of every column of A is positive.
+//! with D the scales of the channels and V, Λ of the whitening. Sources have variance 1; branch
+//! order is ascending correlation time; the largest entry of every column of A is positive.
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef};
@@ -22,7 +23,8 @@ use crate::recording::Recording;
 /// Entries this close to the largest one tie with it; the first of them decides the sign.
 const SIGN_TIE: f64 = 1e-9;
 
-/// What a method finds: A (K×K), any order, sign and scale of its columns, and how the search ended.
+/// What a method finds: A (K×K), any order, sign and scale of its columns, and how the search
+/// ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unmixing {
     /// A.
@@ -32,7 +34,8 @@ pub struct Unmixing {
 }
 
 impl Unmixing {
-    /// Columns of norm 1 (sources of variance 1), signs settled, ascending correlation time. Also S = Zw·A.
+    /// Columns of norm 1 (sources of variance 1), signs settled, ascending correlation time. Also S
+    /// = Zw·A.
     ///
     /// # Errors
     /// When an entry is not finite or a column is zero: the method diverged.
@@ -48,7 +51,8 @@ impl Unmixing {
                      channels or try another seed"
                 )));
             }
-            let deciding = (0..k).find(|&i| column[i].abs() >= (1.0 - SIGN_TIE) * column.norm_max());
+            let deciding =
+                (0..k).find(|&i| column[i].abs() >= (1.0 - SIGN_TIE) * column.norm_max());
             let factor = if deciding.is_some_and(|i| column[i] < 0.0) {
                 -norm
             } else {
@@ -62,7 +66,8 @@ impl Unmixing {
             .collect();
         let mut order: Vec<usize> = (0..k).collect();
         order.sort_by_key(|&j| times[j]);
-        let reordered = |values: &Mat<f64>| Mat::from_fn(values.nrows(), k, |row, j| values[(row, order[j])]);
+        let reordered =
+            |values: &Mat<f64>| Mat::from_fn(values.nrows(), k, |row, j| values[(row, order[j])]);
         let unmixing = Unmixing {
             matrix: reordered(&matrix),
             convergence: self.convergence,
@@ -106,7 +111,10 @@ impl Decomposition {
         let channels_of_components = Mat::from_fn(n_sources, m, |k, c| {
             whitening.eigenvalues()[k] * v[(c, k)] * scale[c]
         });
-        let inverse = unmixing.matrix.partial_piv_lu().solve(&channels_of_components);
+        let inverse = unmixing
+            .matrix
+            .partial_piv_lu()
+            .solve(&channels_of_components);
         let into_components = Mat::from_fn(m, n_sources, |c, k| v[(c, k)] / scale[c]);
         Ok(Decomposition {
             method,
@@ -136,7 +144,8 @@ impl Decomposition {
         self.unmixing.as_ref()
     }
 
-    /// M (m×K) of Y ≈ mean + S·Mᵀ: what one unit of a source adds to every channel of the recording.
+    /// M (m×K) of Y ≈ mean + S·Mᵀ: what one unit of a source adds to every channel of the
+    /// recording.
     pub fn mixing(&self) -> MatRef<'_, f64> {
         self.mixing.as_ref()
     }
@@ -156,7 +165,8 @@ impl Decomposition {
         &self.convergence
     }
 
-    /// Sources of other rows of the same channels, (Y − mean)·U; a row with a NaN gives a row of NaN.
+    /// Sources of other rows of the same channels, (Y − mean)·U; a row with a NaN gives a row of
+    /// NaN.
     ///
     /// # Errors
     /// When the number of columns is not the number of channels.
@@ -165,7 +175,8 @@ impl Decomposition {
     }
 }
 
-/// (Y − mean)·U: sources (T×K) of rows of m channels, with U (m×K). A row with a NaN gives a row of NaN.
+/// (Y − mean)·U: sources (T×K) of rows of m channels, with U (m×K). A row with a NaN gives a row of
+/// NaN.
 ///
 /// # Errors
 /// When the numbers of channels differ.
@@ -195,7 +206,11 @@ pub fn unmix_rows(
 ///
 /// # Errors
 /// When the numbers of sources or channels differ.
-pub fn mix_rows(sources: MatRef<'_, f64>, mixing: MatRef<'_, f64>, mean: &[f64]) -> Result<Mat<f64>> {
+pub fn mix_rows(
+    sources: MatRef<'_, f64>,
+    mixing: MatRef<'_, f64>,
+    mean: &[f64],
+) -> Result<Mat<f64>> {
     if sources.ncols() != mixing.ncols() || mixing.nrows() != mean.len() {
         return Err(Error::Shape {
             what: "sources to be mixed",

@@ -6,19 +6,21 @@
 //! a⁺ = E[z·g(aᵀz)] − E[g′(aᵀz)]·a
 //! ```
 //!
-//! for all columns of A at once, followed by A ← A·(AᵀA)^(−1/2) (`Parallel`), or for one column after the other,
-//! followed by Gram–Schmidt against those already found (`Deflation`). The criterion is max_k | |a_k⁺·a_k| − 1 |, as in
-//! scikit-learn.
+//! for all columns of A at once, followed by A ← A·(AᵀA)^(−1/2) (`Parallel`), or for one column
+//! after the other, followed by Gram–Schmidt against those already found (`Deflation`). The
+//! criterion is max_k | |a_k⁺·a_k| − 1 |, as in scikit-learn.
 //!
-//! A. Hyvärinen, *Fast and robust fixed-point algorithms for independent component analysis*, IEEE Trans. Neural
-//! Networks 10(3), 1999. It ignores the order of samples, and cannot separate Gaussian sources.
+//! A. Hyvärinen, *Fast and robust fixed-point algorithms for independent component analysis*, IEEE
+//! Trans. Neural Networks 10(3), 1999. It ignores the order of samples, and cannot separate
+//! Gaussian sources.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
 use super::components::products;
 use super::{
-    Components, Convergence, Method, Nonlinearity, Unmixing, ensure_limits, ensure_samples, rotation,
+    Components, Convergence, Method, Nonlinearity, Unmixing, ensure_limits, ensure_samples,
+    rotation,
 };
 use crate::error::{Error, Result};
 
@@ -99,7 +101,9 @@ impl FastIca {
         let (mut iterations, mut change) = (0, f64::INFINITY);
         while iterations < self.max_iterations && change >= self.tolerance {
             let next = rotation::nearest(self.step(z, &a).as_ref())?;
-            change = (0..a.ncols()).map(|k| turned(&next, &a, k)).fold(0.0, f64::max);
+            change = (0..a.ncols())
+                .map(|k| turned(&next, &a, k))
+                .fold(0.0, f64::max);
             a = next;
             iterations += 1;
         }
@@ -124,7 +128,11 @@ impl FastIca {
             }
             iterations += count;
             furthest = furthest.max(change);
-            found = Mat::from_fn(k, j + 1, |i, c| if c < j { found[(i, c)] } else { a[(i, 0)] });
+            found = Mat::from_fn(
+                k,
+                j + 1,
+                |i, c| if c < j { found[(i, c)] } else { a[(i, 0)] },
+            );
         }
         Ok(Unmixing {
             matrix: found,
@@ -153,8 +161,8 @@ fn turned(next: &Mat<f64>, a: &Mat<f64>, k: usize) -> f64 {
     (cosine.abs() - 1.0).abs()
 }
 
-/// The part of a (K×1) that is orthogonal to the columns of `found`, with norm 1. Projected twice, so that rounding
-/// does not bring a found source back.
+/// The part of a (K×1) that is orthogonal to the columns of `found`, with norm 1. Projected twice,
+/// so that rounding does not bring a found source back.
 fn orthogonal_to(found: &Mat<f64>, mut a: Mat<f64>) -> Result<Mat<f64>> {
     for _ in 0..2 {
         let inside = found * (found.transpose() * &a);

@@ -1,12 +1,14 @@
 //! JADE: the rotation that makes all fourth-order cumulant matrices as diagonal as possible.
 //!
-//! For independent sources every cumulant matrix Q_ij of the whitened components (see `cumulants.rs`) is A·D·Aᵀ with one
-//! rotation A and its own diagonal D. A is found from all K(K+1)/2 of them by Jacobi rotations
-//! ([`diagonalize::orthogonal`](super::diagonalize::orthogonal)); the criterion is the largest sine of a rotation in the
-//! last sweep.
+//! For independent sources every cumulant matrix Q_ij of the whitened components (see
+//! `cumulants.rs`) is A·D·Aᵀ with one rotation A and its own diagonal D. A is found from all
+//! K(K+1)/2 of them by Jacobi rotations
+//! ([`diagonalize::orthogonal`](super::diagonalize::orthogonal)); the criterion is the largest sine
+//! of a rotation in the last sweep.
 //!
-//! J.-F. Cardoso and A. Souloumiac, *Blind beamforming for non-Gaussian signals*, IEE Proceedings F 140(6), 1993. It has
-//! no start and no random numbers; at most one source may have zero kurtosis. Memory grows with K⁴.
+//! J.-F. Cardoso and A. Souloumiac, *Blind beamforming for non-Gaussian signals*, IEE Proceedings F
+//! 140(6), 1993. It has no start and no random numbers; at most one source may have zero kurtosis.
+//! Memory grows with K⁴.
 
 use super::cumulants::cumulant_matrices;
 use super::diagonalize::{self, Diagonalized};
@@ -59,8 +61,13 @@ impl Method for Jade {
         )?;
         ensure_samples(self, components)?;
         let matrices = cumulant_matrices(&components.complete());
-        let Diagonalized { matrix, convergence } =
-            diagonalize::orthogonal(matrices, self.tolerance, self.max_sweeps)?;
-        Ok(Unmixing { matrix, convergence })
+        let Diagonalized {
+            matrix,
+            convergence,
+        } = diagonalize::orthogonal(matrices, self.tolerance, self.max_sweeps)?;
+        Ok(Unmixing {
+            matrix,
+            convergence,
+        })
     }
 }

@@ -1,7 +1,8 @@
-//! Classical blind source separation: the methods that StrTransformer is measured against and can start from.
+//! Classical blind source separation: the methods that StrTransformer is measured against and can
+//! start from.
 //!
-//! In: a [`Recording`], or whitened components Zw (T×K). Out: a [`Decomposition`] with sources
-//! S = Zw·A, the unmixing A (K×K), the mixing to the original channels and a [`Convergence`] report.
+//! In: a [`Recording`], or whitened components Zw (T×K). Out: a [`Decomposition`] with sources S =
+//! Zw·A, the unmixing A (K×K), the mixing to the original channels and a [`Convergence`] report.
 //!
 //! ```
 //! use strtransformer::baselines::{Baseline, Method};
@@ -23,12 +24,14 @@
 //! | `sobi` | [`Sobi`] | autocorrelations at many lags |
 //! | `nss` | [`Nss`] | variances that change with time |
 //!
-//! All whiten first, as training does: channels centred and scaled, then the K first principal components, missing
-//! samples left out. Sources come out with variance 1, ordered by correlation time, short first, as branches are. The
-//! same seed gives the same bits: nothing here runs in parallel.
+//! All whiten first, as training does: channels centred and scaled, then the K first principal
+//! components, missing samples left out. Sources come out with variance 1, ordered by correlation
+//! time, short first, as branches are. The same seed gives the same bits: nothing here runs in
+//! parallel.
 //!
 //! A configuration starts from one of them with `sources.init = "sobi"`
-//! ([`Init`](crate::config::Init)). Deliberately absent: true sources, and any choice between the methods.
+//! ([`Init`](crate::config::Init)). Deliberately absent: true sources, and any choice between the
+//! methods.
 
 mod amuse;
 mod components;
@@ -73,7 +76,8 @@ pub trait Method {
     /// The unmixing A of S = Zw·A as the method finds it: any order, sign and scale of its columns.
     ///
     /// # Errors
-    /// [`Error::Config`] when an option is out of range, [`Error::Recording`] when there are too few samples.
+    /// [`Error::Config`] when an option is out of range, [`Error::Recording`] when there are too
+    /// few samples.
     fn unmix(&self, components: &Components<'_>) -> Result<Unmixing>;
 
     /// Whitens the recording, channels centred and scaled first, and separates K sources.
@@ -207,7 +211,11 @@ fn ensure(holds: bool, field: &'static str, found: impl fmt::Debug, expected: &s
 }
 
 /// The checks that every iteration with a tolerance needs.
-fn ensure_limits(fields: (&'static str, &'static str), tolerance: f64, max_iterations: usize) -> Result<()> {
+fn ensure_limits(
+    fields: (&'static str, &'static str),
+    tolerance: f64,
+    max_iterations: usize,
+) -> Result<()> {
     ensure(
         tolerance.is_finite() && tolerance > 0.0,
         fields.0,
@@ -244,7 +252,10 @@ mod tests {
     fn names_round_trip_and_wrong_ones_list_the_right_ones() {
         for name in Baseline::NAMES {
             let baseline: Baseline = name.parse().unwrap();
-            assert_eq!((baseline.name(), baseline.to_string().as_str()), (name, name));
+            assert_eq!(
+                (baseline.name(), baseline.to_string().as_str()),
+                (name, name)
+            );
         }
         let message = Baseline::parse("SOBI").unwrap_err().to_string();
         assert!(

@@ -6,8 +6,8 @@
 //! cube:    G = u⁴/4           g = u³               g′ = 3u²               kurtosis: fast, sensitive to outliers
 //! ```
 //!
-//! Hyvärinen, *Fast and robust fixed-point algorithms for independent component analysis*, IEEE Trans. Neural Networks
-//! 10(3), 1999.
+//! Hyvärinen, *Fast and robust fixed-point algorithms for independent component analysis*, IEEE
+//! Trans. Neural Networks 10(3), 1999.
 
 use crate::elementary::{exp_negative, tanh_and_decay};
 
@@ -24,9 +24,11 @@ pub enum Nonlinearity {
 
 impl Nonlinearity {
     /// All three.
-    pub const ALL: [Nonlinearity; 3] = [Nonlinearity::LogCosh, Nonlinearity::Exp, Nonlinearity::Cube];
+    pub const ALL: [Nonlinearity; 3] =
+        [Nonlinearity::LogCosh, Nonlinearity::Exp, Nonlinearity::Cube];
 
-    /// Replaces every u by g(u) and gives the sum of g′(u). One loop for each contrast, so that each vectorises.
+    /// Replaces every u by g(u) and gives the sum of g′(u). One loop for each contrast, so that
+    /// each vectorises.
     pub(super) fn apply(self, values: &mut [f64]) -> f64 {
         match self {
             Nonlinearity::LogCosh => sweep(values, |u| Nonlinearity::LogCosh.value_and_slope(u)),

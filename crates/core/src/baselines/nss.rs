@@ -1,19 +1,23 @@
-//! NSS: separation by variances that change with time, through the covariances of successive blocks.
+//! NSS: separation by variances that change with time, through the covariances of successive
+//! blocks.
 //!
-//! Uncorrelated sources whose variances σ²_k(b) differ from block to block make the covariance of block b
-//! C_b = A⁻ᵀ·diag(σ²_k(b))·A⁻¹ for one unmixing A, whatever their distributions and spectra. A is found by
+//! Uncorrelated sources whose variances σ²_k(b) differ from block to block make the covariance of
+//! block b C_b = A⁻ᵀ·diag(σ²_k(b))·A⁻¹ for one unmixing A, whatever their distributions and
+//! spectra. A is found by
 //!
-//! * Pham's approximate joint diagonalisation ([`diagonalize::pham`](super::diagonalize::pham), default): the maximum of
-//!   the Gaussian likelihood; A need not be orthogonal, so that sources which are by chance a little correlated in a
-//!   finite recording are not torn apart, or
-//! * Jacobi rotations ([`diagonalize::orthogonal`](super::diagonalize::orthogonal)): least squares, A orthogonal.
+//! * Pham's approximate joint diagonalisation ([`diagonalize::pham`](super::diagonalize::pham),
+//!   default): the maximum of the Gaussian likelihood; A need not be orthogonal, so that sources
+//!   which are by chance a little correlated in a finite recording are not torn apart, or
+//! * Jacobi rotations ([`diagonalize::orthogonal`](super::diagonalize::orthogonal)): least squares,
+//!   A orthogonal.
 //!
-//! The criterion is the largest change of an entry in the last sweep. Blocks hold equal numbers of complete samples;
-//! their second moments are about the mean of the whole recording.
+//! The criterion is the largest change of an entry in the last sweep. Blocks hold equal numbers of
+//! complete samples; their second moments are about the mean of the whole recording.
 //!
-//! K. Matsuoka, M. Ohya and M. Kawamoto, *A neural net for blind separation of nonstationary signals*, Neural Networks
-//! 8(3), 1995; D.-T. Pham and J.-F. Cardoso, *Blind separation of instantaneous mixtures of nonstationary sources*, IEEE
-//! Trans. Signal Processing 49(9), 2001. Sources whose variances change in proportion stay mixed.
+//! K. Matsuoka, M. Ohya and M. Kawamoto, *A neural net for blind separation of nonstationary
+//! signals*, Neural Networks 8(3), 1995; D.-T. Pham and J.-F. Cardoso, *Blind separation of
+//! instantaneous mixtures of nonstationary sources*, IEEE Trans. Signal Processing 49(9), 2001.
+//! Sources whose variances change in proportion stay mixed.
 
 use super::diagonalize::{self, Diagonalized};
 use super::{Components, Method, Unmixing, ensure, ensure_limits, ensure_samples};
@@ -25,7 +29,8 @@ const BLOCK_SAMPLES: usize = 50;
 const SAMPLES_PER_SOURCE: usize = 10;
 /// … in at most this many blocks.
 const MOST_BLOCKS: usize = 100;
-/// A block has at least this many samples for every source, or its covariance is too close to singular.
+/// A block has at least this many samples for every source, or its covariance is too close to
+/// singular.
 const LEAST_PER_SOURCE: usize = 2;
 
 /// How block covariances are made diagonal.
@@ -50,7 +55,8 @@ pub enum Diagonalizer {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nss {
-    /// Number of blocks, at least 2. Automatic: blocks of max(50, 10·K) samples, at most 100 of them.
+    /// Number of blocks, at least 2. Automatic: blocks of max(50, 10·K) samples, at most 100 of
+    /// them.
     pub blocks: Option<usize>,
     /// Default `Pham`.
     pub diagonalizer: Diagonalizer,
@@ -74,7 +80,8 @@ impl Default for Nss {
 impl Nss {
     fn n_blocks(&self, n_complete: usize, k: usize) -> usize {
         let length = BLOCK_SAMPLES.max(SAMPLES_PER_SOURCE * k);
-        self.blocks.unwrap_or((n_complete / length).clamp(2, MOST_BLOCKS))
+        self.blocks
+            .unwrap_or((n_complete / length).clamp(2, MOST_BLOCKS))
     }
 }
 
@@ -108,8 +115,14 @@ impl Method for Nss {
             Diagonalizer::Pham => diagonalize::pham,
             Diagonalizer::Orthogonal => diagonalize::orthogonal,
         };
-        let Diagonalized { matrix, convergence } = diagonalize(covariances, self.tolerance, self.max_sweeps)?;
-        Ok(Unmixing { matrix, convergence })
+        let Diagonalized {
+            matrix,
+            convergence,
+        } = diagonalize(covariances, self.tolerance, self.max_sweeps)?;
+        Ok(Unmixing {
+            matrix,
+            convergence,
+        })
     }
 }
 

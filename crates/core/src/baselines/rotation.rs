@@ -84,7 +84,9 @@ mod tests {
     fn what_has_no_nearest_rotation_is_refused() {
         assert!(nearest(Mat::<f64>::zeros(2, 2).as_ref()).is_err());
         assert!(nearest(Mat::full(2, 2, f64::NAN).as_ref()).is_err());
-        let message = start(Some(&Mat::identity(2, 2)), 3, 0).unwrap_err().to_string();
+        let message = start(Some(&Mat::identity(2, 2)), 3, 0)
+            .unwrap_err()
+            .to_string();
         assert!(
             message.contains("3 × 3") && message.contains("2 × 2"),
             "{message}"

@@ -1,13 +1,14 @@
 //! SOBI: the rotation that makes lagged covariances at many lags as diagonal as possible.
 //!
-//! Sources with different spectra make every symmetrised lagged covariance of the whitened components
-//! R_h = A·diag(r_k(h))·Aᵀ with the same rotation A, which is found from all lags by Jacobi rotations
-//! ([`diagonalize::orthogonal`](super::diagonalize::orthogonal)). The criterion is the largest sine of a rotation in the
-//! last sweep. Lagged products that touch a missing sample are left out.
+//! Sources with different spectra make every symmetrised lagged covariance of the whitened
+//! components R_h = A·diag(r_k(h))·Aᵀ with the same rotation A, which is found from all lags by
+//! Jacobi rotations ([`diagonalize::orthogonal`](super::diagonalize::orthogonal)). The criterion is
+//! the largest sine of a rotation in the last sweep. Lagged products that touch a missing sample
+//! are left out.
 //!
-//! A. Belouchrani, K. Abed-Meraim, J.-F. Cardoso and E. Moulines, *A blind source separation technique using second-order
-//! statistics*, IEEE Trans. Signal Processing 45(2), 1997. It sees nothing but second-order statistics: sources with equal
-//! spectra stay mixed.
+//! A. Belouchrani, K. Abed-Meraim, J.-F. Cardoso and E. Moulines, *A blind source separation
+//! technique using second-order statistics*, IEEE Trans. Signal Processing 45(2), 1997. It sees
+//! nothing but second-order statistics: sources with equal spectra stay mixed.
 
 use super::diagonalize::{self, Diagonalized};
 use super::{Components, Method, Unmixing, ensure, ensure_limits, ensure_samples};
@@ -70,8 +71,13 @@ impl Method for Sobi {
             .iter()
             .map(|&lag| components.lagged_covariance(lag))
             .collect::<Result<Vec<_>>>()?;
-        let Diagonalized { matrix, convergence } =
-            diagonalize::orthogonal(covariances, self.tolerance, self.max_sweeps)?;
-        Ok(Unmixing { matrix, convergence })
+        let Diagonalized {
+            matrix,
+            convergence,
+        } = diagonalize::orthogonal(covariances, self.tolerance, self.max_sweeps)?;
+        Ok(Unmixing {
+            matrix,
+            convergence,
+        })
     }
 }

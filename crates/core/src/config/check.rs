@@ -1,15 +1,17 @@
-//! [`Config`] → [`Plan`]: the one place where a configuration is judged and its automatic values are chosen.
+//! [`Config`] → [`Plan`]: the one place where a configuration is judged and its automatic values
+//! are chosen.
 
 use super::{
-    Branches, Config, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, MixerKind, Schedule,
-    SeparationForm, Smoothness,
+    Branches, Config, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, MixerKind,
+    Schedule, SeparationForm, Smoothness,
 };
 use crate::baselines::Method;
 use crate::{Error, Recording, Result};
 use strt_kernels::cpu::MAX_D_HEAD;
 use strt_kernels::{BranchSet, NetworkShape, Pooling, ScaleShape};
 
-/// Observed values T·m to which the automatic ν_y refers (the problems on which it was settled: 1000 × 6).
+/// Observed values T·m to which the automatic ν_y refers (the problems on which it was settled:
+/// 1000 × 6).
 const REFERENCE_VALUES: f64 = 6000.0;
 
 /// More threads than this only wait for each other.
@@ -31,7 +33,8 @@ pub struct Plan {
     branches: BranchSet,
     /// N_max.
     pub(crate) steps: usize,
-    /// Step index from which E, or the bend, is free; `None` when it never is, or when S itself is the parameter.
+    /// Step index from which E, or the bend, is free; `None` when it never is, or when S itself is
+    /// the parameter.
     pub(crate) unlock_step: Option<usize>,
     /// Whether E_k moves at the pace at which the networks of source k predict it.
     pub(crate) by_predictability: bool,
@@ -205,32 +208,39 @@ impl Config {
             .observation_variance
             .get_or_insert(variance * observed / REFERENCE_VALUES);
         let structure = *config.weights.structure.get_or_insert(10.0 * k / 3.0);
-        let separation = *config
-            .weights
-            .separation
-            .get_or_insert(match self.weights.separation_form {
-                SeparationForm::LogDet if neural => structure / k,
-                SeparationForm::LogDet => 1.5 * structure / k,
-                SeparationForm::Decorrelation => 30.0 / k,
-            });
+        let separation =
+            *config
+                .weights
+                .separation
+                .get_or_insert(match self.weights.separation_form {
+                    SeparationForm::LogDet if neural => structure / k,
+                    SeparationForm::LogDet => 1.5 * structure / k,
+                    SeparationForm::Decorrelation => 30.0 / k,
+                });
         let kappa = match self.weights.energy {
             EnergyForm::Raw => None,
             EnergyForm::Log => Some(*config.weights.kappa.get_or_insert(kappa)),
         };
         let block = match kappa {
             None => 0,
-            Some(_) => *config
-                .weights
-                .energy_block
-                .get_or_insert(if neural { ENERGY_BLOCK } else { 0 }),
+            Some(_) => {
+                *config
+                    .weights
+                    .energy_block
+                    .get_or_insert(if neural { ENERGY_BLOCK } else { 0 })
+            }
         };
         let ridge = *config.mixer.ridge.get_or_insert(ridge);
         let steps = *config.optimizer.steps.get_or_insert(STEPS);
-        let sources_rate = *config.optimizer.rates.sources.get_or_insert(match coordinates {
-            Coordinates::Direct => 0.02,
-            Coordinates::Fiber => 0.001,
-            Coordinates::Neural => 0.004,
-        });
+        let sources_rate = *config
+            .optimizer
+            .rates
+            .sources
+            .get_or_insert(match coordinates {
+                Coordinates::Direct => 0.02,
+                Coordinates::Fiber => 0.001,
+                Coordinates::Neural => 0.004,
+            });
         let unlock = *config.sources.unlock.get_or_insert(match coordinates {
             Coordinates::Direct => 0.0,
             Coordinates::Fiber if affine => 1.0,
@@ -279,8 +289,9 @@ impl Config {
         })
     }
 
-    /// Patch grids for T samples: q = max(1, ⌊ρP + ½⌋), and as many patches as the readable stretch holds. A random
-    /// start needs q − 1 samples to spare, so that every sample can be the first of a patch.
+    /// Patch grids for T samples: q = max(1, ⌊ρP + ½⌋), and as many patches as the readable stretch
+    /// holds. A random start needs q − 1 samples to spare, so that every sample can be the first of
+    /// a patch.
     fn scales(&self, n_samples: usize) -> Result<Vec<ScaleShape>> {
         let b = &self.branches;
         let stretch = if b.crop == 0 {
@@ -363,7 +374,8 @@ impl Config {
         at_least_one("branches.n_heads", b.n_heads)?;
         at_least_one("branches.n_layers", b.n_layers)?;
         at_least_one("branches.ffn_ratio", b.ffn_ratio)?;
-        let fits = b.d_model >= 2 && b.d_model.is_multiple_of(2) && b.d_model.is_multiple_of(b.n_heads);
+        let fits =
+            b.d_model >= 2 && b.d_model.is_multiple_of(2) && b.d_model.is_multiple_of(b.n_heads);
         ensure(
             fits,
             "branches.d_model",
@@ -426,7 +438,8 @@ impl Config {
 
     fn check_optimizer(&self) -> Result<()> {
         let o = &self.optimizer;
-        o.steps.map_or(Ok(()), |v| at_least_one("optimizer.steps", v))?;
+        o.steps
+            .map_or(Ok(()), |v| at_least_one("optimizer.steps", v))?;
         finite_from("optimizer.rates.fiber", o.rates.fiber, 0.0)?;
         o.rates
             .sources

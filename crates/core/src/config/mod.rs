@@ -1,8 +1,9 @@
-//! The whole run as one serialisable value: [`Config`], plain data with one documented default per field.
+//! The whole run as one serialisable value: [`Config`], plain data with one documented default per
+//! field.
 //!
-//! A `Config` may hold anything; [`Config::check`] turns it, once, into a [`Plan`] that can run, with every automatic
-//! value filled in for the recording at hand. Only a `Plan` can be trained. Fields that are `Option` are automatic
-//! when absent; their doc comment says what is then chosen.
+//! A `Config` may hold anything; [`Config::check`] turns it, once, into a [`Plan`] that can run,
+//! with every automatic value filled in for the recording at hand. Only a `Plan` can be trained.
+//! Fields that are `Option` are automatic when absent; their doc comment says what is then chosen.
 //!
 //! Deliberately absent: file formats (any serde format will do) and anything that runs.
 
@@ -11,9 +12,9 @@ mod sections;
 
 pub use check::Plan;
 pub use sections::{
-    Activation, Assignment, AssignmentRule, Branches, Controller, Coordinates, EarlyStopping, Elimination,
-    EnergyForm, EngineKind, Freedom, Init, MixerConfig, MixerKind, Optimizer, Preprocess, Rates, Schedule,
-    SeparationForm, Smoothness, Sources, Weights,
+    Activation, Assignment, AssignmentRule, Branches, Controller, Coordinates, EarlyStopping,
+    Elimination, EnergyForm, EngineKind, Freedom, Init, MixerConfig, MixerKind, Optimizer,
+    Preprocess, Rates, Schedule, SeparationForm, Smoothness, Sources, Weights,
 };
 
 use serde::{Deserialize, Serialize};
@@ -79,21 +80,21 @@ impl Config {
         }
     }
 
-    /// The default preset with a nonlinear mixer: an MLP whose last layer is eliminated, and sources that are a map of the
-    /// channels, bent in a second stage.
+    /// The default preset with a nonlinear mixer: an MLP whose last layer is eliminated, and
+    /// sources that are a map of the channels, bent in a second stage.
     pub fn nonlinear(n_sources: usize) -> Config {
         let mut config = Config::new(n_sources);
         config.mixer.kind = MixerKind::Mlp;
         config
     }
 
-    /// The preset `paper`: objective and Algorithm 1 as printed. Free S fed raw to mixer and branches, the energy ℓ
-    /// itself, ‖C−I‖², a mixer trained by gradient, a fixed patch grid, fixed signs and positions, no assignment moves,
-    /// constant rates.
+    /// The preset `paper`: objective and Algorithm 1 as printed. Free S fed raw to mixer and
+    /// branches, the energy ℓ itself, ‖C−I‖², a mixer trained by gradient, a fixed patch grid,
+    /// fixed signs and positions, no assignment moves, constant rates.
     ///
-    /// Where the paper leaves a choice: the update is Adam's with a rate per group (the paper prints one step along the
-    /// gradient), channels are centered and scaled first, a hidden patch keeps its position (mask token + p_i), and the
-    /// last layer is followed by a layer norm.
+    /// Where the paper leaves a choice: the update is Adam's with a rate per group (the paper
+    /// prints one step along the gradient), channels are centered and scaled first, a hidden patch
+    /// keeps its position (mask token + p_i), and the last layer is followed by a layer norm.
     pub fn paper(n_sources: usize) -> Config {
         let mut config = Config::new(n_sources);
         config.mixer.decoder_standardization = false;

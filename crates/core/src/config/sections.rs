@@ -82,8 +82,8 @@ pub struct MixerConfig {
     pub decoder_standardization: bool,
     /// How the output layer is found. Default `least_squares`.
     pub elimination: Elimination,
-    /// Ridge of the least-squares problem, added to the Gram matrix ΦᵀΦ/T of the features. Automatic: 1e-6 for the
-    /// affine mixer, 2e-3 otherwise.
+    /// Ridge of the least-squares problem, added to the Gram matrix ΦᵀΦ/T of the features.
+    /// Automatic: 1e-6 for the affine mixer, 2e-3 otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
 }
@@ -108,10 +108,12 @@ impl Default for MixerConfig {
 pub enum Coordinates {
     /// S itself is the parameter.
     Direct,
-    /// S = Zw·A + E with Zw the whitened principal components: one collective direction per pair of sources.
+    /// S = Zw·A + E with Zw the whitened principal components: one collective direction per pair of
+    /// sources.
     Fiber,
-    /// S = Zw·A + tanh(Zw·U + b)·V: a smooth map of the whitened components. Its volume takes the place of det C in the
-    /// separation term `log_det`, which makes J a likelihood under nonlinear mixing too.
+    /// S = Zw·A + tanh(Zw·U + b)·V: a smooth map of the whitened components. Its volume takes the
+    /// place of det C in the separation term `log_det`, which makes J a likelihood under nonlinear
+    /// mixing too.
     Neural,
 }
 
@@ -125,7 +127,8 @@ pub enum Init {
     Pca,
     /// A matrix that the caller gives (see [`Start`](crate::train::Start)).
     Given,
-    /// The sources that [`FastIca`](crate::baselines::FastIca) finds, shortest correlation time in the first branch.
+    /// The sources that [`FastIca`](crate::baselines::FastIca) finds, shortest correlation time in
+    /// the first branch.
     #[serde(rename = "fastica")]
     FastIca,
     /// Those of [`Picard`](crate::baselines::Picard).
@@ -141,7 +144,8 @@ pub enum Init {
 }
 
 impl Init {
-    /// The method that finds the start, with its default options and `seed`; `None` when no method does.
+    /// The method that finds the start, with its default options and `seed`; `None` when no method
+    /// does.
     pub fn baseline(self, seed: u64) -> Option<Baseline> {
         let baseline = match self {
             Init::Random | Init::Pca | Init::Given => return None,
@@ -175,19 +179,23 @@ pub struct Sources {
     pub coordinates: Option<Coordinates>,
     /// Units h of the map in `neural` coordinates. Default 32.
     pub hidden: usize,
-    /// Feed branches and smoothness with sources of mean 0 and variance 1, which fixes the gauge. Default true.
+    /// Feed branches and smoothness with sources of mean 0 and variance 1, which fixes the gauge.
+    /// Default true.
     pub standardize: bool,
-    /// `random`, `pca`, `given`, or what a classical method finds: `fastica`, `picard`, `jade`, `amuse`, `sobi`, `nss`.
-    /// Such a start is A of S = Zw·A with one column a source, ordered by correlation time; the seed is that of the
-    /// restart. It need not have converged. Of a given start, `neural` coordinates take the linear part. Default `random`.
+    /// `random`, `pca`, `given`, or what a classical method finds: `fastica`, `picard`, `jade`,
+    /// `amuse`, `sobi`, `nss`. Such a start is A of S = Zw·A with one column a source, ordered by
+    /// correlation time; the seed is that of the restart. It need not have converged. Of a given
+    /// start, `neural` coordinates take the linear part. Default `random`.
     pub init: Init,
-    /// Fraction of the steps after which E, or the bend of `neural` coordinates, is unlocked (0: from the first step; 1:
-    /// never). Automatic: 0.15 in `neural` coordinates, else 1 for the affine mixer and 1/3 otherwise.
+    /// Fraction of the steps after which E, or the bend of `neural` coordinates, is unlocked (0:
+    /// from the first step; 1: never). Automatic: 0.15 in `neural` coordinates, else 1 for the
+    /// affine mixer and 1/3 otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unlock: Option<f64>,
-    /// How fast E_k moves, in `fiber` coordinates: `full`, at its rate, or `predictable`, at its rate times 1 − Σ_r w_kr ℓ_kr, the share of the
-    /// source's variance that its networks predict: what cannot be predicted would only be bent until it can. Needs
-    /// `standardize`, without which ℓ is no share. Default `predictable`; preset `paper` has no E.
+    /// How fast E_k moves, in `fiber` coordinates: `full`, at its rate, or `predictable`, at its
+    /// rate times 1 − Σ_r w_kr ℓ_kr, the share of the source's variance that its networks predict:
+    /// what cannot be predicted would only be bent until it can. Needs `standardize`, without which
+    /// ℓ is no share. Default `predictable`; preset `paper` has no E.
     pub freedom: Freedom,
     /// ε added to the standard deviation when sources are standardised. Default 1e-6.
     pub epsilon: f64,
@@ -218,8 +226,9 @@ impl Sources {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Branches {
-    /// Candidate patch sizes P_r in samples, ascending. Default 4, 8, 16; preset `paper` adds 32 and 64. Longer patches
-    /// leave so few of them in a short recording that the networks learn them by heart.
+    /// Candidate patch sizes P_r in samples, ascending. Default 4, 8, 16; preset `paper` adds 32
+    /// and 64. Longer patches leave so few of them in a short recording that the networks learn
+    /// them by heart.
     pub patch_sizes: Vec<usize>,
     /// Stride as a share ρ of the patch size, in (0, 1]. Default 1.
     pub stride_ratio: f64,
@@ -239,13 +248,14 @@ pub struct Branches {
     pub causal: bool,
     /// Start the patch grid at a random sample in every step. Default true.
     pub random_start: bool,
-    /// Let a branch see its source with a random sign in every step: the sign is not identifiable, so no structure may
-    /// depend on it. Default true.
+    /// Let a branch see its source with a random sign in every step: the sign is not identifiable,
+    /// so no structure may depend on it. Default true.
     pub random_sign: bool,
-    /// Shift the positional encoding by a random number of patches below this. Default 64; 0 turns it off.
+    /// Shift the positional encoding by a random number of patches below this. Default 64; 0 turns
+    /// it off.
     pub max_shift: usize,
-    /// Longest stretch of samples that a branch reads in one step; longer recordings are read in random crops.
-    /// Default 1024; 0 reads everything.
+    /// Longest stretch of samples that a branch reads in one step; longer recordings are read in
+    /// random crops. Default 1024; 0 reads everything.
     pub crop: usize,
 }
 
@@ -277,15 +287,15 @@ pub struct Controller {
     pub sharpness: f64,
     /// α_max, the locality slope at the shortest scale. Default 1.
     pub slope_max: f64,
-    /// α_min, the locality slope at the longest scale. Default 0.3; preset `paper` takes 0.02. A branch that looks too
-    /// far learns the recording by heart.
+    /// α_min, the locality slope at the longest scale. Default 0.3; preset `paper` takes 0.02. A
+    /// branch that looks too far learns the recording by heart.
     pub slope_min: f64,
     /// ε in δ = softplus(η) + ε. Default 1e-3.
     pub gap_floor: f64,
     /// Δ_c of the gap penalty, in units of (a_max − a_min)/(K + 1). Default 0.8.
     pub gap_target: f64,
-    /// Share of uniform scale weight that every scale keeps: each network goes on learning, and each source is judged
-    /// at all scales. Default 0.3.
+    /// Share of uniform scale weight that every scale keeps: each network goes on learning, and
+    /// each source is judged at all scales. Default 0.3.
     pub weight_floor: f64,
 }
 
@@ -336,14 +346,16 @@ pub enum Smoothness {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weights {
-    /// ν_y: the reconstruction term is ‖Y − Ŷ‖²/(2ν_y). Automatic: 100 (affine), else 1 in `direct`, 2 in `fiber` and 4 in
-    /// `neural` coordinates, per 6000 observed values, so that the balance does not change with the length of the recording. Infinity removes the term.
+    /// ν_y: the reconstruction term is ‖Y − Ŷ‖²/(2ν_y). Automatic: 100 (affine), else 1 in
+    /// `direct`, 2 in `fiber` and 4 in `neural` coordinates, per 6000 observed values, so that the
+    /// balance does not change with the length of the recording. Infinity removes the term.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observation_variance: Option<f64>,
     /// λ_str. Automatic: 10·K/3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structure: Option<f64>,
-    /// λ_sep. Automatic: 1.5·λ_str/K for `log_det`, in `neural` coordinates λ_str/K; 30/K for `decorrelation`.
+    /// λ_sep. Automatic: 1.5·λ_str/K for `log_det`, in `neural` coordinates λ_str/K; 30/K for
+    /// `decorrelation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub separation: Option<f64>,
     /// λ_smooth. Default 0.1.
@@ -354,12 +366,14 @@ pub struct Weights {
     pub gap: f64,
     /// Form of the energy. Default `log`.
     pub energy: EnergyForm,
-    /// κ in ln(ℓ + κ). Automatic: 0.01 in `neural` coordinates, else 0.03 for the affine mixer and 0.3 otherwise.
+    /// κ in ln(ℓ + κ). Automatic: 0.01 in `neural` coordinates, else 0.03 for the affine mixer and
+    /// 0.3 otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kappa: Option<f64>,
-    /// Samples over which the errors of hidden patches are averaged before the logarithm is taken: ln(ℓ + κ) is then the
-    /// mean of it over blocks of this length, which sees a variance that changes with time. 0: over all that a branch
-    /// reads in a step. Automatic: 64 in `neural` coordinates, 0 otherwise.
+    /// Samples over which the errors of hidden patches are averaged before the logarithm is taken:
+    /// ln(ℓ + κ) is then the mean of it over blocks of this length, which sees a variance that
+    /// changes with time. 0: over all that a branch reads in a step. Automatic: 64 in `neural`
+    /// coordinates, 0 otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_block: Option<usize>,
     /// Form of the separation term. Default `log_det`.
@@ -392,7 +406,8 @@ impl Default for Weights {
 pub enum Schedule {
     /// The same rate in every step.
     Constant,
-    /// Linear warm-up over `warmup` steps, then half a cosine down to the share `floor` of the rate.
+    /// Linear warm-up over `warmup` steps, then half a cosine down to the share `floor` of the
+    /// rate.
     Cosine {
         /// Warm-up steps.
         warmup: usize,
@@ -407,8 +422,8 @@ pub enum Schedule {
 pub struct Rates {
     /// The fiber coordinates A. Default 0.06.
     pub fiber: f64,
-    /// What is free besides A: S in `direct` coordinates, E or the bend of `neural` ones once unlocked. Automatic: 0.02
-    /// for S, 0.001 for E, 0.004 for the bend.
+    /// What is free besides A: S in `direct` coordinates, E or the bend of `neural` ones once
+    /// unlocked. Automatic: 0.02 for S, 0.001 for E, 0.004 for the bend.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sources: Option<f64>,
     /// The branch networks Ψ. Default 0.003.
@@ -435,14 +450,15 @@ impl Default for Rates {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EarlyStopping {
-    /// Whether to stop before the last step at all. Default false: the cosine schedule is made for its length.
+    /// Whether to stop before the last step at all. Default false: the cosine schedule is made for
+    /// its length.
     pub enabled: bool,
     /// Decay of the exponential average of the objective. Default 0.98.
     pub smoothing: f64,
     /// Steps without improvement after which the run counts as converged. Default 200.
     pub patience: usize,
-    /// What counts as an improvement, relative to max(1, |J|). Default 0.01: a run that gained less than 1 % in
-    /// `patience` steps has converged.
+    /// What counts as an improvement, relative to max(1, |J|). Default 0.01: a run that gained less
+    /// than 1 % in `patience` steps has converged.
     pub tolerance: f64,
 }
 
@@ -478,12 +494,13 @@ pub struct Optimizer {
     pub weight_decay: f64,
     /// Clip the gradient to this global norm; 0 never clips. Default 0.
     pub clip: f64,
-    /// Recordings longer than this many samples (and than `branches.crop`) are trained through their second moments,
-    /// with samples read in crops and in random blocks of this length, so that a step costs the same however long they
-    /// are. Free sources are then reached in about (crops + 2 blocks)/T of the steps only: for E to move as far in a
-    /// recording ten times as long takes ten times the steps. In `neural` coordinates a step sees one block of this length,
-    /// or of `branches.crop` where that is longer, and nothing else. Default 4096; 0 evaluates every recording whole, as
-    /// does `branches.crop = 0`.
+    /// Recordings longer than this many samples (and than `branches.crop`) are trained through
+    /// their second moments, with samples read in crops and in random blocks of this length, so
+    /// that a step costs the same however long they are. Free sources are then reached in about
+    /// (crops + 2 blocks)/T of the steps only: for E to move as far in a recording ten times as
+    /// long takes ten times the steps. In `neural` coordinates a step sees one block of this
+    /// length, or of `branches.crop` where that is longer, and nothing else. Default 4096; 0
+    /// evaluates every recording whole, as does `branches.crop = 0`.
     pub block: usize,
     /// Stopping and convergence.
     pub early_stopping: EarlyStopping,
@@ -527,7 +544,8 @@ pub enum AssignmentRule {
 pub struct Assignment {
     /// Default `correlation_time`.
     pub rule: AssignmentRule,
-    /// Fractions of the steps at which a move is made. Default 0.1, 0.2, 0.3, 0.4; late moves cost accuracy.
+    /// Fractions of the steps at which a move is made. Default 0.1, 0.2, 0.3, 0.4; late moves cost
+    /// accuracy.
     pub at: Vec<f64>,
 }
 

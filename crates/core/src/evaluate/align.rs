@@ -1,7 +1,7 @@
 //! Estimates brought into the order, sign and scale of the reference, to be drawn on one axis.
 //!
-//! In: estimated sources and their [`Matching`]. Out: columns that can be laid over [`Reference::z_score`].
-//! This is for the eye: every figure of merit is computed before it.
+//! In: estimated sources and their [`Matching`]. Out: columns that can be laid over
+//! [`Reference::z_score`]. This is for the eye: every figure of merit is computed before it.
 
 use faer::{Mat, MatRef};
 
@@ -22,7 +22,11 @@ pub fn z_score(sources: MatRef<'_, f64>) -> Mat<f64> {
 ///
 /// # Errors
 /// When the shapes of the estimate, the reference and the matching do not belong together.
-pub fn align(estimated: MatRef<'_, f64>, reference: &Reference, matching: &Matching) -> Result<Mat<f64>> {
+pub fn align(
+    estimated: MatRef<'_, f64>,
+    reference: &Reference,
+    matching: &Matching,
+) -> Result<Mat<f64>> {
     let expected = (
         reference.n_samples(),
         matching.matched().len(),
@@ -31,7 +35,9 @@ pub fn align(estimated: MatRef<'_, f64>, reference: &Reference, matching: &Match
     let found = (estimated.nrows(), estimated.ncols(), reference.n_sources());
     if expected != found {
         let describe = |(n_samples, n_estimated, n_reference): (usize, usize, usize)| {
-            format!("{n_samples} samples, {n_estimated} estimated and {n_reference} reference sources")
+            format!(
+                "{n_samples} samples, {n_estimated} estimated and {n_reference} reference sources"
+            )
         };
         return Err(Error::Shape {
             what: "alignment with the reference",
@@ -58,15 +64,25 @@ mod tests {
 
     #[test]
     fn z_scores_keep_gaps_and_flatten_constants() {
-        let scored =
-            z_score(Mat::from_fn(3, 2, |t, k| if k == 0 { [1.0, f64::NAN, 3.0][t] } else { 5.0 }).as_ref());
-        assert_eq!((scored[(0, 0)], scored[(2, 0)], scored[(1, 1)]), (-1.0, 1.0, 0.0));
+        let scored = z_score(
+            Mat::from_fn(
+                3,
+                2,
+                |t, k| if k == 0 { [1.0, f64::NAN, 3.0][t] } else { 5.0 },
+            )
+            .as_ref(),
+        );
+        assert_eq!(
+            (scored[(0, 0)], scored[(2, 0)], scored[(1, 1)]),
+            (-1.0, 1.0, 0.0)
+        );
         assert!(scored[(1, 0)].is_nan());
     }
 
     #[test]
     fn references_without_an_estimate_stay_empty() {
-        let reference = Reference::new(Mat::from_fn(6, 2, |t, k| [t as f64, (t % 2) as f64][k])).unwrap();
+        let reference =
+            Reference::new(Mat::from_fn(6, 2, |t, k| [t as f64, (t % 2) as f64][k])).unwrap();
         let estimated = Mat::from_fn(6, 1, |t, _| -2.0 * (t % 2) as f64);
         let matching = match_sources(estimated.as_ref(), &reference).unwrap();
         let aligned = align(estimated.as_ref(), &reference, &matching).unwrap();

@@ -1,23 +1,26 @@
 //! Amari distance: how far an unmixing is from undoing a mixing, up to scale and order.
 //!
-//! In: the product of unmixing and true mixing, or two mixing matrices. Out: one number in [0, 1]. It needs a
-//! true mixing matrix, so it is for linear problems; it does not look at the sources.
+//! In: the product of unmixing and true mixing, or two mixing matrices. Out: one number in [0, 1].
+//! It needs a true mixing matrix, so it is for linear problems; it does not look at the sources.
 
 use faer::{Mat, MatRef};
 
 use crate::error::{Error, Result};
 
-/// A mixing whose smallest singular value is below this share of the largest has no usable pseudo-inverse.
+/// A mixing whose smallest singular value is below this share of the largest has no usable
+/// pseudo-inverse.
 const SINGULAR_TOLERANCE: f64 = 1e-12;
 
-/// Amari distance of P = unmixing·mixing (K × K), 0 exactly when P is a scaled permutation, at most 1:
+/// Amari distance of P = unmixing·mixing (K × K), 0 exactly when P is a scaled permutation, at most
+/// 1:
 ///
 /// ```text
 /// d(P) = 1/(2K(K−1)) · [ Σ_i ( Σ_j |p_ij| / max_j |p_ij| − 1 ) + Σ_j ( Σ_i |p_ij| / max_i |p_ij| − 1 ) ]
 /// ```
 ///
-/// and 0 for K = 1. It is the performance index of S. Amari, A. Cichocki and H. H. Yang, *A new learning
-/// algorithm for blind signal separation*, NIPS 8 (1996), divided by its largest value 2K(K−1).
+/// and 0 for K = 1. It is the performance index of S. Amari, A. Cichocki and H. H. Yang, *A new
+/// learning algorithm for blind signal separation*, NIPS 8 (1996), divided by its largest value
+/// 2K(K−1).
 ///
 /// # Errors
 /// When P is not square, is empty, has an entry that is not finite or a row or column of zeros.
@@ -53,9 +56,12 @@ pub fn amari_distance(product: MatRef<'_, f64>) -> Result<f64> {
 /// Amari distance between two mixing matrices (both m × K), through pinv(estimated)·true.
 ///
 /// # Errors
-/// When the shapes differ, there are more sources than channels, the estimate has dependent columns, and as
-/// [`amari_distance`].
-pub fn amari_from_mixing(estimated_mixing: MatRef<'_, f64>, true_mixing: MatRef<'_, f64>) -> Result<f64> {
+/// When the shapes differ, there are more sources than channels, the estimate has dependent
+/// columns, and as [`amari_distance`].
+pub fn amari_from_mixing(
+    estimated_mixing: MatRef<'_, f64>,
+    true_mixing: MatRef<'_, f64>,
+) -> Result<f64> {
     let (n_channels, n_sources) = (true_mixing.nrows(), true_mixing.ncols());
     if (estimated_mixing.nrows(), estimated_mixing.ncols()) != (n_channels, n_sources)
         || n_sources == 0
@@ -135,7 +141,10 @@ mod tests {
         );
         assert_eq!(amari_distance(Mat::full(4, 4, -1.0).as_ref()).unwrap(), 1.0);
         // Rows leave ½ and ¼, columns ½ and ¼: 1.5 of at most 4.
-        assert!((amari_distance(rows(&[2.0, 1.0, 1.0, 4.0], 2).as_ref()).unwrap() - 0.375).abs() < 1e-15);
+        assert!(
+            (amari_distance(rows(&[2.0, 1.0, 1.0, 4.0], 2).as_ref()).unwrap() - 0.375).abs()
+                < 1e-15
+        );
     }
 
     #[test]

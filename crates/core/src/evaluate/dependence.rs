@@ -1,17 +1,20 @@
-//! Residual dependence between estimated sources: what a separation left undone. No true source is needed.
+//! Residual dependence between estimated sources: what a separation left undone. No true source is
+//! needed.
 //!
-//! In: estimated sources (T×K). Out: for every pair a number from 0 (no dependence found) towards 1, on the scale of a
-//! correlation. The mutual information of a pair is counted in cells of equal frequency (ranks), so that maps of one
-//! source alone do not matter and dependence of any form is seen:
+//! In: estimated sources (T×K). Out: for every pair a number from 0 (no dependence found) towards
+//! 1, on the scale of a correlation. The mutual information of a pair is counted in cells of equal
+//! frequency (ranks), so that maps of one source alone do not matter and dependence of any form is
+//! seen:
 //!
 //! ```text
 //! I = Σ_ab p_ab·ln( p_ab / (p_a·p_b) )        dependence = √(1 − exp(−2·max(0, I − Ī)))
 //! ```
 //!
-//! Ī is the mean of the same count when one source is rotated in time against the other by a large part of the
-//! recording. It takes away what the count finds in independent sources: too few samples in a cell, and chance agreement
-//! of slow sources. For jointly Gaussian values √(1 − exp(−2I)) is |ρ|: E. H. Linfoot, *An informational measure of
-//! correlation*, Information and Control 1, 1957. Dependence at a lag is not looked for.
+//! Ī is the mean of the same count when one source is rotated in time against the other by a large
+//! part of the recording. It takes away what the count finds in independent sources: too few
+//! samples in a cell, and chance agreement of slow sources. For jointly Gaussian values √(1 −
+//! exp(−2I)) is |ρ|: E. H. Linfoot, *An informational measure of correlation*, Information and
+//! Control 1, 1957. Dependence at a lag is not looked for.
 
 use faer::{Mat, MatRef};
 
@@ -64,7 +67,9 @@ impl ResidualDependence {
         }
         let rows = standardized_rows(estimated, &kept);
         let n_cells = cells_along_one(kept.len());
-        let cells: Vec<Vec<usize>> = (0..k).map(|j| cells(rows.col_as_slice(j), n_cells)).collect();
+        let cells: Vec<Vec<usize>> = (0..k)
+            .map(|j| cells(rows.col_as_slice(j), n_cells))
+            .collect();
         let mut pairs = Mat::zeros(k, k);
         for i in 0..k {
             for j in 0..i {
@@ -201,7 +206,9 @@ mod tests {
 
     #[test]
     fn independent_sources_have_little_even_when_they_are_slow() {
-        let white = ResidualDependence::of(normal(5000, 3).as_ref()).unwrap().mean();
+        let white = ResidualDependence::of(normal(5000, 3).as_ref())
+            .unwrap()
+            .mean();
         assert!(white < 0.08, "{white}");
         let slow = ProblemSpec {
             kind: SourceKind::Gp,
@@ -211,10 +218,17 @@ mod tests {
         .generate()
         .unwrap();
         let (apart, mixed) = (
-            ResidualDependence::of(slow.sources.as_ref()).unwrap().mean(),
-            ResidualDependence::of(slow.observations.as_ref()).unwrap().mean(),
+            ResidualDependence::of(slow.sources.as_ref())
+                .unwrap()
+                .mean(),
+            ResidualDependence::of(slow.observations.as_ref())
+                .unwrap()
+                .mean(),
         );
-        assert!(apart < 0.2 && mixed > 2.0 * apart, "{apart} against {mixed}");
+        assert!(
+            apart < 0.2 && mixed > 2.0 * apart,
+            "{apart} against {mixed}"
+        );
     }
 
     #[test]
@@ -233,6 +247,9 @@ mod tests {
         assert_eq!((one.mean(), one.worst()), (0.0, 0.0));
         // A constant source depends on nothing.
         let constant = Mat::from_fn(100, 2, |t, k| if k == 0 { 1.0 } else { t as f64 });
-        assert_eq!(ResidualDependence::of(constant.as_ref()).unwrap().mean(), 0.0);
+        assert_eq!(
+            ResidualDependence::of(constant.as_ref()).unwrap().mean(),
+            0.0
+        );
     }
 }

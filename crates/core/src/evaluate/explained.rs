@@ -1,7 +1,7 @@
 //! How much of a recording a reconstruction explains.
 //!
-//! In: observed and reconstructed channels. Out: one share, every channel counting alike. It does not know where the
-//! reconstruction came from.
+//! In: observed and reconstructed channels. Out: one share, every channel counting alike. It does
+//! not know where the reconstruction came from.
 
 use faer::MatRef;
 
@@ -14,8 +14,8 @@ use crate::moments::Moments;
 /// 1 − mean over channels of  Σ_t (y − ŷ)² / Σ_t (y − ȳ)²
 /// ```
 ///
-/// At most 1, and below 0 where the channel means would do better. Rows in which either has a NaN are left out, constant
-/// channels do not count.
+/// At most 1, and below 0 where the channel means would do better. Rows in which either has a NaN
+/// are left out, constant channels do not count.
 ///
 /// ```
 /// use strtransformer::evaluate::explained_variance;
@@ -27,7 +27,10 @@ use crate::moments::Moments;
 ///
 /// # Errors
 /// When the shapes differ, no row is complete or all channels are constant.
-pub fn explained_variance(observed: MatRef<'_, f64>, reconstructed: MatRef<'_, f64>) -> Result<f64> {
+pub fn explained_variance(
+    observed: MatRef<'_, f64>,
+    reconstructed: MatRef<'_, f64>,
+) -> Result<f64> {
     if observed.shape() != reconstructed.shape() {
         return Err(Error::Shape {
             what: "reconstruction",

@@ -1,7 +1,7 @@
 //! Kendall's rank correlation, to compare the order of branches with the order of time scales.
 //!
-//! In: two sequences of equal length. Out: τ_b in [−1, 1]. The quadratic count is meant for tens of sources,
-//! not for samples.
+//! In: two sequences of equal length. Out: τ_b in [−1, 1]. The quadratic count is meant for tens of
+//! sources, not for samples.
 
 use std::cmp::Ordering;
 
@@ -9,12 +9,12 @@ use crate::error::{Error, Result};
 
 /// Kendall's τ_b: (concordant − discordant) / √((pairs − ties in a)·(pairs − ties in b)).
 ///
-/// It is 1 when both sequences have the same order, −1 when one is the reverse of the other; without ties it
-/// is the plain τ.
+/// It is 1 when both sequences have the same order, −1 when one is the reverse of the other;
+/// without ties it is the plain τ.
 ///
 /// # Errors
-/// When the lengths differ, there are fewer than two values, a value is NaN, or all values of one sequence
-/// are equal.
+/// When the lengths differ, there are fewer than two values, a value is NaN, or all values of one
+/// sequence are equal.
 pub fn kendall_tau(first: &[f64], second: &[f64]) -> Result<f64> {
     if first.len() != second.len() {
         return Err(Error::Shape {
@@ -80,7 +80,10 @@ mod tests {
             (&[1.0, 2.0], &[3.0, 3.0]),
             (&[f64::NAN, 2.0], &[1.0, 2.0]),
         ] {
-            assert!(matches!(kendall_tau(first, second), Err(Error::Evaluation(_))));
+            assert!(matches!(
+                kendall_tau(first, second),
+                Err(Error::Evaluation(_))
+            ));
         }
     }
 }

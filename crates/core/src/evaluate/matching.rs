@@ -1,8 +1,9 @@
 //! Which estimated source is which true source, and how well they agree.
 //!
 //! In: estimated sources (T × K_est) and a [`Reference`] (T × K_ref). Out: a [`Matching`]: absolute
-//! correlations, the assignment with the largest sum, signs and the mean absolute matched correlation (MAC).
-//! Scale, sign and order of the sources do not matter, since no separation can know them.
+//! correlations, the assignment with the largest sum, signs and the mean absolute matched
+//! correlation (MAC). Scale, sign and order of the sources do not matter, since no separation can
+//! know them.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -52,14 +53,14 @@ impl Matching {
         self.correlations.as_ref()
     }
 
-    /// For each estimated source the index of its reference source; `None` when there are more estimates than
-    /// references and this one was left over.
+    /// For each estimated source the index of its reference source; `None` when there are more
+    /// estimates than references and this one was left over.
     pub fn matched(&self) -> &[Option<usize>] {
         &self.matched
     }
 
-    /// For each estimated source the factor, 1 or −1, that gives it the sign of its reference; 1 when
-    /// unmatched.
+    /// For each estimated source the factor, 1 or −1, that gives it the sign of its reference; 1
+    /// when unmatched.
     pub fn sign(&self) -> &[f64] {
         &self.sign
     }
@@ -71,8 +72,8 @@ impl Matching {
 
     /// Mean absolute correlation over the min(K_est, K_ref) matched pairs.
     ///
-    /// With unequal numbers the sources left over do not count; compare such figures only between separations
-    /// with the same K_est.
+    /// With unequal numbers the sources left over do not count; compare such figures only between
+    /// separations with the same K_est.
     pub fn mac(&self) -> f64 {
         self.mac
     }
@@ -99,12 +100,12 @@ impl AsRef<[Option<usize>]> for Matching {
 
 /// Matches estimated sources (T × K_est, any K_est ≥ 1) with true ones so that Σ|ρ| is largest.
 ///
-/// Rows in which an estimate is NaN are left out. A source that is constant over the rest correlates with
-/// nothing: its row (or column) of correlations is 0.
+/// Rows in which an estimate is NaN are left out. A source that is constant over the rest
+/// correlates with nothing: its row (or column) of correlations is 0.
 ///
 /// # Errors
-/// When the numbers of samples differ, an estimate is infinite, there is no estimate, or fewer than two rows
-/// are left.
+/// When the numbers of samples differ, an estimate is infinite, there is no estimate, or fewer than
+/// two rows are left.
 pub fn match_sources(estimated: MatRef<'_, f64>, reference: &Reference) -> Result<Matching> {
     check(estimated, reference)?;
     let kept = kept_rows(estimated)?;
@@ -178,19 +179,24 @@ pub(super) fn correlations(estimated: MatRef<'_, f64>, reference: MatRef<'_, f64
     })
 }
 
-/// For each row the column of the assignment with the largest sum of `weights` (entries in [0, 1]; NaN counts as 0).
+/// For each row the column of the assignment with the largest sum of `weights` (entries in [0, 1];
+/// NaN counts as 0).
 fn best_assignment(weights: MatRef<'_, f64>) -> Vec<Option<usize>> {
     let cost = |weight: f64| if weight.is_nan() { 0.0 } else { -weight };
     let (n_rows, n_columns) = (weights.nrows(), weights.ncols());
     // The solver assigns every row, so the shorter side must be the rows.
     if n_rows <= n_columns {
-        let costs = Mat::from_fn(n_rows, n_columns, |row, column| cost(weights[(row, column)]));
+        let costs = Mat::from_fn(n_rows, n_columns, |row, column| {
+            cost(weights[(row, column)])
+        });
         assignment::minimal(costs.as_ref())
             .into_iter()
             .map(Some)
             .collect()
     } else {
-        let costs = Mat::from_fn(n_columns, n_rows, |column, row| cost(weights[(row, column)]));
+        let costs = Mat::from_fn(n_columns, n_rows, |column, row| {
+            cost(weights[(row, column)])
+        });
         let mut assignment = vec![None; n_rows];
         for (column, row) in assignment::minimal(costs.as_ref()).into_iter().enumerate() {
             assignment[row] = Some(column);
@@ -229,7 +235,9 @@ mod tests {
                 });
                 let reference = Reference::new(sources).unwrap();
                 let matching = match_sources(estimated.as_ref(), &reference).unwrap();
-                assert!((matching.mac() - 1.0).abs() < 1e-12 && (matching.worst() - 1.0).abs() < 1e-12);
+                assert!(
+                    (matching.mac() - 1.0).abs() < 1e-12 && (matching.worst() - 1.0).abs() < 1e-12
+                );
                 for k in 0..n_sources {
                     assert_eq!(matching.matched()[k], Some(permutation[k]));
                     assert_eq!(matching.sign()[k], factor[k].signum());
@@ -265,7 +273,8 @@ mod tests {
         for n_rows in 1..=6usize {
             for n_columns in 1..=6usize {
                 for _ in 0..5 {
-                    let weights = Mat::from_fn(n_rows, n_columns, |_, _| rng.random_range(0.0..1.0));
+                    let weights =
+                        Mat::from_fn(n_rows, n_columns, |_, _| rng.random_range(0.0..1.0));
                     let assignment = best_assignment(weights.as_ref());
                     let mut columns: Vec<usize> = assignment.iter().flatten().copied().collect();
                     let sum: f64 = assignment
@@ -291,11 +300,15 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let sources = gaussian(500, 4, &mut rng);
         let two = Mat::from_fn(500, 2, |t, k| sources[(t, [3, 1][k])]);
-        let matching = match_sources(two.as_ref(), &Reference::new(sources.clone()).unwrap()).unwrap();
+        let matching =
+            match_sources(two.as_ref(), &Reference::new(sources.clone()).unwrap()).unwrap();
         assert_eq!(matching.matched(), [Some(3), Some(1)]);
         assert!((matching.mac() - 1.0).abs() < 1e-12);
         assert_eq!(
-            (matching.correlations().nrows(), matching.correlations().ncols()),
+            (
+                matching.correlations().nrows(),
+                matching.correlations().ncols()
+            ),
             (2, 4)
         );
 
@@ -309,12 +322,17 @@ mod tests {
     fn nan_rows_are_left_out_and_constants_correlate_with_nothing() {
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         let sources = gaussian(100, 2, &mut rng);
-        let mut estimated = Mat::from_fn(100, 2, |t, k| if k == 0 { 0.3 } else { -sources[(t, 0)] });
+        let mut estimated =
+            Mat::from_fn(100, 2, |t, k| if k == 0 { 0.3 } else { -sources[(t, 0)] });
         estimated[(10, 0)] = f64::NAN;
         estimated[(10, 1)] = 1e6;
-        let matching = match_sources(estimated.as_ref(), &Reference::new(sources).unwrap()).unwrap();
+        let matching =
+            match_sources(estimated.as_ref(), &Reference::new(sources).unwrap()).unwrap();
         assert_eq!(
-            (matching.correlations()[(0, 0)], matching.correlations()[(0, 1)]),
+            (
+                matching.correlations()[(0, 0)],
+                matching.correlations()[(0, 1)]
+            ),
             (0.0, 0.0)
         );
         assert_eq!(matching.matched(), [Some(1), Some(0)]);
@@ -326,7 +344,8 @@ mod tests {
     #[test]
     fn estimates_that_cannot_be_compared_are_refused() {
         let reference = Reference::new(Mat::from_fn(5, 1, |t, _| t as f64)).unwrap();
-        let refused = |estimated: Mat<f64>| match_sources(estimated.as_ref(), &reference).unwrap_err();
+        let refused =
+            |estimated: Mat<f64>| match_sources(estimated.as_ref(), &reference).unwrap_err();
         assert!(matches!(refused(Mat::zeros(4, 1)), Error::Shape { .. }));
         assert!(matches!(refused(Mat::zeros(5, 0)), Error::Evaluation(_)));
         assert!(
@@ -334,6 +353,10 @@ mod tests {
                 .to_string()
                 .contains("infinite")
         );
-        assert!(refused(Mat::full(5, 1, f64::NAN)).to_string().contains("0 of 5"));
+        assert!(
+            refused(Mat::full(5, 1, f64::NAN))
+                .to_string()
+                .contains("0 of 5")
+        );
     }
 }

@@ -1,12 +1,12 @@
 //! How good a separation is, measured against true sources or a true mixing, or blind.
 //!
-//! In: estimated sources or mixings, and a [`Reference`]. Out: correlations of matched sources ([`match_sources`]) or of
-//! their ranks ([`match_ranks`]), SI-SDR, the Amari distance, order and stability of branches, and aligned columns for
-//! plots. The true sources live in [`Reference`], which only functions of this module accept: training cannot see them.
-//! Nothing here changes an estimate. [`temporal_predictability`], [`ResidualDependence`] and
-//! [`explained_variance`] need no reference.
-//! [`Scored`] scores a run while it runs: it stands between training and an observer, and training never learns
-//! what it knows.
+//! In: estimated sources or mixings, and a [`Reference`]. Out: correlations of matched sources
+//! ([`match_sources`]) or of their ranks ([`match_ranks`]), SI-SDR, the Amari distance, order and
+//! stability of branches, and aligned columns for plots. The true sources live in [`Reference`],
+//! which only functions of this module accept: training cannot see them. Nothing here changes an
+//! estimate. [`temporal_predictability`], [`ResidualDependence`] and [`explained_variance`] need no
+//! reference. [`Scored`] scores a run while it runs: it stands between training and an observer,
+//! and training never learns what it knows.
 
 mod align;
 mod amari;

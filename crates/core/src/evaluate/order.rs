@@ -1,7 +1,8 @@
-//! Whether branches hold what they promise: the same source in every run, and short time scales first.
+//! Whether branches hold what they promise: the same source in every run, and short time scales
+//! first.
 //!
-//! In: the [`Matching`]s of runs with the true sources, one row a branch. Out: [`permutation_stability`] over the runs,
-//! and the [`BranchOrder`] of one of them.
+//! In: the [`Matching`]s of runs with the true sources, one row a branch. Out:
+//! [`permutation_stability`] over the runs, and the [`BranchOrder`] of one of them.
 
 use super::ranks::spearman_rho;
 use super::{Matching, Reference, kendall_tau};
@@ -11,7 +12,8 @@ use crate::error::{Error, Result};
 /// How far branch index and time scale agree; 1 when low branches hold the short scales.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BranchOrder {
-    /// Spearman's ρ between branch index and correlation time of the true source that the branch is matched with.
+    /// Spearman's ρ between branch index and correlation time of the true source that the branch is
+    /// matched with.
     pub spearman: f64,
     /// Kendall's τ_b between the same.
     pub kendall: f64,
@@ -21,8 +23,8 @@ impl BranchOrder {
     /// Of one run. Branches without a true source do not count.
     ///
     /// # Errors
-    /// When the matching is not with this reference, fewer than two branches are matched, or all matched sources have
-    /// the same correlation time.
+    /// When the matching is not with this reference, fewer than two branches are matched, or all
+    /// matched sources have the same correlation time.
     pub fn of(matching: &Matching, reference: &Reference) -> Result<BranchOrder> {
         if matching.correlations().ncols() != reference.n_sources() {
             return Err(Error::Shape {
@@ -51,9 +53,9 @@ impl BranchOrder {
     }
 }
 
-/// The share of (pair of runs, branch) in which both runs have the same true source in that branch; 1 when every run
-/// puts every source in the same place. Runs differ in their seed only; each is a [`Matching`] or its
-/// [`matched`](Matching::matched) sources.
+/// The share of (pair of runs, branch) in which both runs have the same true source in that branch;
+/// 1 when every run puts every source in the same place. Runs differ in their seed only; each is a
+/// [`Matching`] or its [`matched`](Matching::matched) sources.
 ///
 /// ```
 /// use strtransformer::evaluate::{match_sources, permutation_stability, Reference};
@@ -101,7 +103,10 @@ mod tests {
     fn run(order: [usize; 3]) -> (Matching, Reference) {
         let reference = Reference::new(Mat::from_fn(600, 3, wave)).unwrap();
         let estimated = Mat::from_fn(600, 3, |t, k| wave(t, order[k]));
-        (match_sources(estimated.as_ref(), &reference).unwrap(), reference)
+        (
+            match_sources(estimated.as_ref(), &reference).unwrap(),
+            reference,
+        )
     }
 
     #[test]
@@ -113,7 +118,9 @@ mod tests {
         assert_eq!(order([0, 1, 2]).spearman, 1.0);
         assert_eq!(order([2, 1, 0]).spearman, -1.0);
         let swapped = order([1, 0, 2]);
-        assert!((swapped.spearman - 0.5).abs() < 1e-12 && (swapped.kendall - 1.0 / 3.0).abs() < 1e-12);
+        assert!(
+            (swapped.spearman - 0.5).abs() < 1e-12 && (swapped.kendall - 1.0 / 3.0).abs() < 1e-12
+        );
     }
 
     #[test]
@@ -130,7 +137,8 @@ mod tests {
 
     #[test]
     fn stability_counts_pairs_of_runs() {
-        let runs = |orders: &[[usize; 3]]| orders.iter().map(|&order| run(order).0).collect::<Vec<_>>();
+        let runs =
+            |orders: &[[usize; 3]]| orders.iter().map(|&order| run(order).0).collect::<Vec<_>>();
         assert_eq!(
             permutation_stability(&runs(&[[0, 1, 2], [0, 1, 2]])).unwrap(),
             1.0

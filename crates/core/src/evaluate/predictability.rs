@@ -1,9 +1,11 @@
-//! Temporal predictability of one source: how much of it its own past explains. No true source is needed.
+//! Temporal predictability of one source: how much of it its own past explains. No true source is
+//! needed.
 //!
-//! In: one column of samples. Out: R² = 1 − σ²_e/σ², the share of variance that a linear prediction from the last
-//! `order` samples explains: 0 for white noise, near 1 for smooth or periodic sources. The prediction error comes from the
-//! autocovariances by Levinson's recursion (N. Levinson, 1947; J. Durbin, 1960), so that missing samples are left out
-//! pair by pair, as in [`correlation_time`](crate::correlation_time::correlation_time).
+//! In: one column of samples. Out: R² = 1 − σ²_e/σ², the share of variance that a linear prediction
+//! from the last `order` samples explains: 0 for white noise, near 1 for smooth or periodic
+//! sources. The prediction error comes from the autocovariances by Levinson's recursion (N.
+//! Levinson, 1947; J. Durbin, 1960), so that missing samples are left out pair by pair, as in
+//! [`correlation_time`](crate::correlation_time::correlation_time).
 
 use crate::error::{Error, Result};
 use crate::moments::Moments;
@@ -21,7 +23,8 @@ pub const DEFAULT_ORDER: usize = 10;
 /// ```
 ///
 /// # Errors
-/// When the source is constant or infinite, the order is 0, or there are no more complete samples than twice the order.
+/// When the source is constant or infinite, the order is 0, or there are no more complete samples
+/// than twice the order.
 pub fn temporal_predictability(source: &[f64], order: usize) -> Result<f64> {
     let n_complete = source.iter().filter(|value| !value.is_nan()).count();
     let moments = Moments::of(source.iter().copied());
@@ -37,15 +40,18 @@ pub fn temporal_predictability(source: &[f64], order: usize) -> Result<f64> {
             "predictability of a source that is constant or infinite".into(),
         ));
     }
-    let standardized: Vec<f64> = source.iter().map(|&value| moments.standardize(value)).collect();
+    let standardized: Vec<f64> = source
+        .iter()
+        .map(|&value| moments.standardize(value))
+        .collect();
     let autocorrelation: Vec<f64> = (0..=order)
         .map(|lag| lagged_product(&standardized, lag))
         .collect();
     Ok((1.0 - prediction_error(&autocorrelation)).clamp(0.0, 1.0))
 }
 
-/// (T − h)/T · mean over the pairs (t, t + h) of which neither is missing; the factor keeps the sequence positive
-/// definite where nothing is missing.
+/// (T − h)/T · mean over the pairs (t, t + h) of which neither is missing; the factor keeps the
+/// sequence positive definite where nothing is missing.
 fn lagged_product(values: &[f64], lag: usize) -> f64 {
     let pairs = values
         .iter()
@@ -53,7 +59,9 @@ fn lagged_product(values: &[f64], lag: usize) -> f64 {
         .map(|(early, late)| early * late);
     let (sum, count) = pairs
         .filter(|product| !product.is_nan())
-        .fold((0.0, 0usize), |(sum, count), product| (sum + product, count + 1));
+        .fold((0.0, 0usize), |(sum, count), product| {
+            (sum + product, count + 1)
+        });
     let share = (values.len() - lag) as f64 / values.len() as f64;
     share * sum / count.max(1) as f64
 }
@@ -103,9 +111,15 @@ mod tests {
             let found = temporal_predictability(sources.col_as_slice(k), 5).unwrap();
             assert!((found - pole * pole).abs() < 0.02, "{pole}: {found}");
             let mut gappy = sources.col_as_slice(k).to_vec();
-            gappy.iter_mut().step_by(7).for_each(|value| *value = f64::NAN);
+            gappy
+                .iter_mut()
+                .step_by(7)
+                .for_each(|value| *value = f64::NAN);
             let found = temporal_predictability(&gappy, 5).unwrap();
-            assert!((found - pole * pole).abs() < 0.03, "{pole} with gaps: {found}");
+            assert!(
+                (found - pole * pole).abs() < 0.03,
+                "{pole} with gaps: {found}"
+            );
         }
     }
 

@@ -1,7 +1,8 @@
 //! Ranks in place of values: agreement that no increasing map of a source can change.
 //!
-//! In: sequences, or estimated sources and a [`Reference`]. Out: Spearman's ρ, and the [`Matching`] by it. A nonlinear
-//! separation knows its sources up to a map of each alone; where that map is monotone, ranks see through it.
+//! In: sequences, or estimated sources and a [`Reference`]. Out: Spearman's ρ, and the [`Matching`]
+//! by it. A nonlinear separation knows its sources up to a map of each alone; where that map is
+//! monotone, ranks see through it.
 
 use faer::{Mat, MatRef};
 
@@ -29,14 +30,18 @@ pub fn match_ranks(estimated: MatRef<'_, f64>, reference: &Reference) -> Result<
         }
         standardize_columns(ranked.as_ref())
     };
-    let signed = correlations(ranked(estimated).as_ref(), ranked(reference.sources()).as_ref());
+    let signed = correlations(
+        ranked(estimated).as_ref(),
+        ranked(reference.sources()).as_ref(),
+    );
     Ok(Matching::from_correlations(signed.as_ref()))
 }
 
 /// Spearman's ρ: the correlation of ranks, with the mean rank for ties.
 ///
 /// # Errors
-/// When the lengths differ, there are fewer than two values, a value is NaN, or all values of one sequence are equal.
+/// When the lengths differ, there are fewer than two values, a value is NaN, or all values of one
+/// sequence are equal.
 pub fn spearman_rho(first: &[f64], second: &[f64]) -> Result<f64> {
     if first.len() != second.len() {
         return Err(Error::Shape {
@@ -92,15 +97,24 @@ mod tests {
 
     #[test]
     fn ties_share_their_mean_rank() {
-        assert_eq!(ranks(&[3.0, 1.0, 3.0, -2.0, 3.0]), [3.0, 1.0, 3.0, 0.0, 3.0]);
+        assert_eq!(
+            ranks(&[3.0, 1.0, 3.0, -2.0, 3.0]),
+            [3.0, 1.0, 3.0, 0.0, 3.0]
+        );
         assert_eq!(ranks(&[0.0, -0.0]), [0.5, 0.5]);
         assert!(ranks(&[]).is_empty());
     }
 
     #[test]
     fn rho_by_hand() {
-        assert_eq!(spearman_rho(&[1.0, 2.0, 9.0], &[0.0, 5.0, 6.0]).unwrap(), 1.0);
-        assert_eq!(spearman_rho(&[1.0, 2.0, 9.0], &[3.0, 2.0, 1.0]).unwrap(), -1.0);
+        assert_eq!(
+            spearman_rho(&[1.0, 2.0, 9.0], &[0.0, 5.0, 6.0]).unwrap(),
+            1.0
+        );
+        assert_eq!(
+            spearman_rho(&[1.0, 2.0, 9.0], &[3.0, 2.0, 1.0]).unwrap(),
+            -1.0
+        );
         // 1 − 6·Σd²/(n(n² − 1)) with d = (0, 1, −1): 1 − 12/24.
         assert!((spearman_rho(&[1.0, 2.0, 3.0], &[1.0, 3.0, 2.0]).unwrap() - 0.5).abs() < 1e-15);
         for (first, second) in [
@@ -108,7 +122,10 @@ mod tests {
             (&[1.0, 2.0], &[3.0, 3.0]),
             (&[f64::NAN, 2.0], &[1.0, 2.0]),
         ] {
-            assert!(matches!(spearman_rho(first, second), Err(Error::Evaluation(_))));
+            assert!(matches!(
+                spearman_rho(first, second),
+                Err(Error::Evaluation(_))
+            ));
         }
         assert!(matches!(
             spearman_rho(&[1.0, 2.0], &[1.0]),

@@ -1,7 +1,7 @@
 //! The true sources of a problem whose answer is known.
 //!
-//! In: a T × K matrix. Out: a [`Reference`] that can be compared with, and with nothing else to do: it has no
-//! accessor for training to use.
+//! In: a T × K matrix. Out: a [`Reference`] that can be compared with, and with nothing else to do:
+//! it has no accessor for training to use.
 
 use faer::{Mat, MatRef};
 
@@ -18,7 +18,8 @@ impl Reference {
     /// Takes the true sources, one column each.
     ///
     /// # Errors
-    /// Without columns or rows, and for columns that are constant or hold values that are not finite.
+    /// Without columns or rows, and for columns that are constant or hold values that are not
+    /// finite.
     pub fn new(sources: Mat<f64>) -> Result<Self> {
         if sources.nrows() == 0 || sources.ncols() == 0 {
             return Err(Error::Evaluation(format!(
@@ -57,8 +58,8 @@ impl Reference {
         self.sources.ncols()
     }
 
-    /// The sources with mean 0 and standard deviation 1, T × K, to be drawn beside [`align`](super::align())ed
-    /// estimates.
+    /// The sources with mean 0 and standard deviation 1, T × K, to be drawn beside
+    /// [`align`](super::align())ed estimates.
     pub fn z_score(&self) -> Mat<f64> {
         standardize_columns(self.sources())
     }
@@ -82,7 +83,8 @@ mod tests {
         let refused = |sources| Reference::new(sources).unwrap_err().to_string();
         assert!(refused(Mat::zeros(0, 2)).contains("0 × 2"));
         assert!(
-            refused(Mat::from_fn(4, 2, |t, source| varying(t, source) * source as f64)).contains("constant")
+            refused(Mat::from_fn(4, 2, |t, source| varying(t, source) * source as f64))
+                .contains("constant")
         );
         let message = refused(Mat::from_fn(4, 2, |t, source| {
             if (t, source) == (3, 1) {

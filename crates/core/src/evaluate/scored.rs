@@ -1,8 +1,8 @@
 //! Scores of a run against the true sources, step by step, without training seeing them.
 //!
-//! In: the [`StepReport`]s of a run, a [`Reference`]. Out: each report beside the [`Matching`] of its sources, handed
-//! to a [`ScoredObserver`]. Training knows [`Observer`] only: data flows from it to here and never back, except that
-//! a scored observer may end the run as any other may.
+//! In: the [`StepReport`]s of a run, a [`Reference`]. Out: each report beside the [`Matching`] of
+//! its sources, handed to a [`ScoredObserver`]. Training knows [`Observer`] only: data flows from
+//! it to here and never back, except that a scored observer may end the run as any other may.
 
 use std::ops::ControlFlow;
 
@@ -16,9 +16,10 @@ use crate::train::{Observer, StepReport};
 
 /// Watches a run together with its scores.
 pub trait ScoredObserver: Send {
-    /// Called after every step. `score` is the matching of the step's sources with the true ones: row k of
-    /// [`Matching::per_source`] and [`Matching::matched`] belongs to branch k. `None` in steps that are not scored.
-    /// Should sources ever be infinite, the correlations and the MAC are NaN.
+    /// Called after every step. `score` is the matching of the step's sources with the true ones:
+    /// row k of [`Matching::per_source`] and [`Matching::matched`] belongs to branch k. `None` in
+    /// steps that are not scored. Should sources ever be infinite, the correlations and the MAC are
+    /// NaN.
     fn observe(&mut self, report: &StepReport<'_>, score: Option<&Matching>) -> ControlFlow<()>;
 }
 
@@ -93,7 +94,8 @@ impl<O: ScoredObserver> Scored<O> {
         })
     }
 
-    /// Scores only every n-th step, and the last one of the plan; the steps between are passed on without a score.
+    /// Scores only every n-th step, and the last one of the plan; the steps between are passed on
+    /// without a score.
     pub fn every(mut self, n: usize) -> Self {
         self.every = n.max(1);
         self
@@ -106,7 +108,9 @@ impl<O: ScoredObserver> Scored<O> {
 
     fn score(&self, report: &StepReport<'_>) -> Matching {
         let estimated = standardized_rows(report.sources().as_ref(), &self.kept);
-        Matching::from_correlations(correlations(estimated.as_ref(), self.reference.as_ref()).as_ref())
+        Matching::from_correlations(
+            correlations(estimated.as_ref(), self.reference.as_ref()).as_ref(),
+        )
     }
 }
 

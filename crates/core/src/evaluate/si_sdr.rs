@@ -1,14 +1,15 @@
 //! Scale-invariant signal-to-distortion ratio of matched sources, in decibels.
 //!
-//! In: estimated sources, a [`Reference`] and their [`Matching`]. Out: one figure per estimated source,
+//! In: estimated sources, a [`Reference`] and their [`Matching`]. Out: one figure per estimated
+//! source,
 //!
 //! ```text
 //! SI-SDR = 10·log₁₀( ‖α·s‖² / ‖α·s − ŝ‖² )      α = ŝᵀs / sᵀs
 //! ```
 //!
-//! after both have lost their mean: J. Le Roux, S. Wisdom, H. Erdogan and J. R. Hershey, *SDR: half-baked or well done?*,
-//! ICASSP 2019. With ρ the correlation it is 10·log₁₀(ρ²/(1 − ρ²)), but computed from the residual, which keeps its digits
-//! where ρ is near 1.
+//! after both have lost their mean: J. Le Roux, S. Wisdom, H. Erdogan and J. R. Hershey, *SDR:
+//! half-baked or well done?*, ICASSP 2019. With ρ the correlation it is 10·log₁₀(ρ²/(1 − ρ²)), but
+//! computed from the residual, which keeps its digits where ρ is near 1.
 
 use faer::MatRef;
 
@@ -17,10 +18,11 @@ use super::{Matching, Reference};
 use crate::error::{Error, Result};
 use crate::recording::missing_samples;
 
-/// SI-SDR of every estimated source against the reference it is matched with, in dB; `None` where it is unmatched.
+/// SI-SDR of every estimated source against the reference it is matched with, in dB; `None` where
+/// it is unmatched.
 ///
-/// Infinite when the estimate is exact, −∞ when it is uncorrelated with its reference or constant. Rows in which an
-/// estimate is NaN are left out, as in [`match_sources`](super::match_sources).
+/// Infinite when the estimate is exact, −∞ when it is uncorrelated with its reference or constant.
+/// Rows in which an estimate is NaN are left out, as in [`match_sources`](super::match_sources).
 ///
 /// ```
 /// use strtransformer::evaluate::{match_sources, si_sdr, Reference};
@@ -45,7 +47,10 @@ pub fn si_sdr(
     if estimated.shape() != expected || matching.correlations().ncols() != reference.n_sources() {
         return Err(Error::Shape {
             what: "SI-SDR of matched sources",
-            expected: format!("{} samples × {} estimates, as matched", expected.0, expected.1),
+            expected: format!(
+                "{} samples × {} estimates, as matched",
+                expected.0, expected.1
+            ),
             found: format!("{} × {}", estimated.nrows(), estimated.ncols()),
         });
     }
@@ -55,7 +60,9 @@ pub fn si_sdr(
     let truth = standardized_rows(reference.sources(), &kept);
     let pairs = matching.matched().iter().enumerate();
     Ok(pairs
-        .map(|(k, matched)| matched.map(|j| decibels(scored.col_as_slice(k), truth.col_as_slice(j))))
+        .map(|(k, matched)| {
+            matched.map(|j| decibels(scored.col_as_slice(k), truth.col_as_slice(j)))
+        })
         .collect())
 }
 

@@ -1,14 +1,15 @@
-//! The bend of neural coordinates: what a source has beyond its linear part, as a smooth map of the whitened components.
+//! The bend of neural coordinates: what a source has beyond its linear part, as a smooth map of the
+//! whitened components.
 //!
 //! ```text
 //! S = Zw·A + τ·V        τ = tanh(Zw·U + 1·bᵀ)        U (K×h), b (h), V (h×K)
 //! ```
 //!
-//! V starts at 0, so the sources start linear. The parameters lie in one matrix [Uᵀ | b | V] (h×(2K+1)): one group of the
-//! optimiser, one tensor of a file.
+//! V starts at 0, so the sources start linear. The parameters lie in one matrix [Uᵀ | b | V]
+//! (h×(2K+1)): one group of the optimiser, one tensor of a file.
 //!
-//! A source that is a function of the channels, and not free in every sample, has a volume: the change of variables from
-//! components to sources that a likelihood asks for ([`Bend::volume`]).
+//! A source that is a function of the channels, and not free in every sample, has a volume: the
+//! change of variables from components to sources that a likelihood asks for ([`Bend::volume`]).
 
 use crate::elementary::tanh_in_place;
 use crate::model::lu::Lu;
@@ -28,7 +29,8 @@ const BIAS_SPREAD: f64 = 0.5;
 const PARTS: usize = 4;
 /// Rows whose Jacobians are held at once.
 const ROWS: usize = 256;
-/// ln ε for one source; ε keeps ln(d² + ε) finite where the map folds, and d is a product over all sources.
+/// ln ε for one source; ε keeps ln(d² + ε) finite where the map folds, and d is a product over all
+/// sources.
 const LOG_EPSILON: f64 = -2.0 * std::f64::consts::LN_10;
 /// A step looks at so many rows that K³ times their number is about this, …
 const MOST_WORK: usize = 1 << 21;
@@ -40,7 +42,11 @@ pub(crate) fn start(shape: (usize, usize), rng: &mut impl Rng) -> Mat<f64> {
     let mut bend = Mat::zeros(shape.0, shape.1);
     let n_sources = shape.1 / 2;
     for c in 0..=n_sources {
-        let spread = if c < n_sources { WEIGHT_SPREAD } else { BIAS_SPREAD };
+        let spread = if c < n_sources {
+            WEIGHT_SPREAD
+        } else {
+            BIAS_SPREAD
+        };
         for value in col_mut(bend.as_mut(), c) {
             let x: f64 = StandardNormal.sample(rng);
             *value = spread * x;
@@ -66,14 +72,26 @@ fn parts(bend: &Mat<f64>) -> (MatRef<'_, f64>, &[f64], MatRef<'_, f64>) {
 /// τ = tanh(Zw·U + 1·bᵀ) (n×h) for any number of rows of Zw.
 fn activate(bend: &Mat<f64>, z: MatRef<'_, f64>, mut hidden: MatMut<'_, f64>) {
     let (u, b, _) = parts(bend);
-    matmul(hidden.as_mut(), Accum::Replace, z, u.transpose(), 1.0, Par::Seq);
+    matmul(
+        hidden.as_mut(),
+        Accum::Replace,
+        z,
+        u.transpose(),
+        1.0,
+        Par::Seq,
+    );
     for (j, &bias) in b.iter().enumerate() {
         tanh_in_place(col_mut(hidden.as_mut(), j), bias);
     }
 }
 
 /// S += τ·V for any number of rows of Zw; `hidden` (n×h) is left holding τ.
-pub(crate) fn add(bend: &Mat<f64>, z: MatRef<'_, f64>, mut hidden: MatMut<'_, f64>, s: MatMut<'_, f64>) {
+pub(crate) fn add(
+    bend: &Mat<f64>,
+    z: MatRef<'_, f64>,
+    mut hidden: MatMut<'_, f64>,
+    s: MatMut<'_, f64>,
+) {
     activate(bend, z, hidden.as_mut());
     matmul(s, Accum::Add, hidden.as_ref(), parts(bend).2, 1.0, Par::Seq);
 }
@@ -102,7 +120,8 @@ impl Every {
     }
 }
 
-/// Some consecutive rows, which one thread works on. How rows are shared out does not depend on the threads.
+/// Some consecutive rows, which one thread works on. How rows are shared out does not depend on the
+/// threads.
 struct Part {
     first: usize,
     hidden: Mat<f64>,     // τ (n×h)
@@ -136,7 +155,11 @@ impl Bend {
     pub fn forward(&mut self, bend: &Mat<f64>, z: MatRef<'_, f64>, mut s: MatMut<'_, f64>) {
         self.parts.par_iter_mut().for_each(|part| {
             part.d_hidden.fill(0.0);
-            activate(bend, z.subrows(part.first, part.len()), part.hidden.as_mut());
+            activate(
+                bend,
+                z.subrows(part.first, part.len()),
+                part.hidden.as_mut(),
+            );
         });
         for part in &self.parts {
             let s = s.as_mut().subrows_mut(part.first, part.len());
@@ -144,15 +167,17 @@ impl Bend {
         }
     }
 
-    /// The separation of sources that are a map of the components: minus the log-volume that the map gives to them,
+    /// The separation of sources that are a map of the components: minus the log-volume that the
+    /// map gives to them,
     ///
     /// ```text
     /// L = −1/T Σ_t ln(d_t² + ε)     d_t = det J_t / Π_k (σ_k + ε)     J_t = ∂s_t/∂z_t = A + U·diag(1 − τ_t²)·V
     /// ```
     ///
-    /// Without a bend this is −ln det C, whatever A is. Where there are many sources the mean is over every n-th
-    /// sample only, `phase` (in [0, 1)) says from which on. Adds weight · the gradient in A and in the parameters, keeps what
-    /// τ is asked for until [`Bend::backward`], and returns L and weight · ∂L/∂ln(σ_k + ε), the same for every k.
+    /// Without a bend this is −ln det C, whatever A is. Where there are many sources the mean is
+    /// over every n-th sample only, `phase` (in [0, 1)) says from which on. Adds weight · the
+    /// gradient in A and in the parameters, keeps what τ is asked for until [`Bend::backward`], and
+    /// returns L and weight · ∂L/∂ln(σ_k + ε), the same for every k.
     pub fn volume(
         &mut self,
         (a, bend): (&Mat<f64>, &Mat<f64>),
@@ -196,7 +221,8 @@ impl Bend {
         (value / n_valid, weight / n_valid * moved)
     }
 
-    /// Adds the gradient in the parameters: of J through `d_s` = ∂J/∂S, 0 in missing rows, and of the volume through τ.
+    /// Adds the gradient in the parameters: of J through `d_s` = ∂J/∂S, 0 in missing rows, and of
+    /// the volume through τ.
     pub fn backward(
         &mut self,
         bend: &Mat<f64>,
@@ -235,8 +261,8 @@ impl Part {
         self.hidden.nrows()
     }
 
-    /// −Σ_t ln(d_t² + ε) and Σ_t ∂ln(d_t² + ε)/∂ln|d_t| of those of these rows that are looked at, and `per_row` times the
-    /// gradient of the former.
+    /// −Σ_t ln(d_t² + ε) and Σ_t ∂ln(d_t² + ε)/∂ln|d_t| of those of these rows that are looked at,
+    /// and `per_row` times the gradient of the former.
     fn volume(
         &mut self,
         a: &Mat<f64>,
@@ -276,7 +302,14 @@ impl Part {
     }
 
     /// J_t of `len` rows, every `stride`-th from `first` on.
-    fn read_jacobians(&mut self, a: &Mat<f64>, products: &Mat<f64>, first: usize, stride: usize, len: usize) {
+    fn read_jacobians(
+        &mut self,
+        a: &Mat<f64>,
+        products: &Mat<f64>,
+        first: usize,
+        stride: usize,
+        len: usize,
+    ) {
         let k = a.ncols();
         let mut slopes = self.slopes.as_mut().subrows_mut(0, len);
         let mut jacobians = self.jacobians.as_mut().subrows_mut(0, len);
@@ -289,11 +322,24 @@ impl Part {
         for (i, j) in entries(k) {
             col_mut(jacobians.as_mut(), i * k + j).fill(a[(i, j)]);
         }
-        matmul(jacobians, Accum::Add, slopes.as_ref(), products, 1.0, Par::Seq);
+        matmul(
+            jacobians,
+            Accum::Add,
+            slopes.as_ref(),
+            products,
+            1.0,
+            Par::Seq,
+        );
     }
 
     /// From the gradient in J_t to those in A, in U_ij·V_jk and in τ.
-    fn add_jacobian_gradients(&mut self, products: &Mat<f64>, first: usize, stride: usize, len: usize) {
+    fn add_jacobian_gradients(
+        &mut self,
+        products: &Mat<f64>,
+        first: usize,
+        stride: usize,
+        len: usize,
+    ) {
         let k = self.d_a.ncols();
         let d_jacobians = self.jacobians.as_ref().subrows(0, len);
         for (i, j) in entries(k) {
@@ -333,7 +379,14 @@ impl Part {
         let k = z.ncols();
         let (d_inner, d_v) = self.d_bend.as_mut().split_at_col_mut(k + 1);
         let (d_u, mut d_b) = d_inner.split_at_col_mut(k);
-        matmul(d_v, Accum::Replace, self.hidden.transpose(), d_s, 1.0, Par::Seq);
+        matmul(
+            d_v,
+            Accum::Replace,
+            self.hidden.transpose(),
+            d_s,
+            1.0,
+            Par::Seq,
+        );
         matmul(
             &mut self.d_hidden,
             Accum::Add,
@@ -350,7 +403,14 @@ impl Part {
             }
             *d_bias = d_hidden.iter().sum::<f64>();
         }
-        matmul(d_u, Accum::Replace, self.d_hidden.transpose(), z, 1.0, Par::Seq);
+        matmul(
+            d_u,
+            Accum::Replace,
+            self.d_hidden.transpose(),
+            z,
+            1.0,
+            Par::Seq,
+        );
     }
 }
 
@@ -359,7 +419,8 @@ fn entries(k: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..k).flat_map(move |i| (0..k).map(move |j| (i, j)))
 }
 
-/// ln(eˣ + ε) and its derivative eˣ/(eˣ + ε) for ln ε = `floor`, without overflow; x = −∞ is a map that folds.
+/// ln(eˣ + ε) and its derivative eˣ/(eˣ + ε) for ln ε = `floor`, without overflow; x = −∞ is a map
+/// that folds.
 fn guarded_log(x: f64, floor: f64) -> (f64, f64) {
     if x > floor {
         let rest = (floor - x).exp();
@@ -383,18 +444,23 @@ mod tests {
             let (value, slope) = guarded_log(x, floor);
             let h = 1e-5;
             let numeric = (guarded_log(x + h, floor).0 - guarded_log(x - h, floor).0) / (2.0 * h);
-            assert!((slope - numeric).abs() < 1e-8, "{x}: {slope} against {numeric}");
+            assert!(
+                (slope - numeric).abs() < 1e-8,
+                "{x}: {slope} against {numeric}"
+            );
             assert!(value >= x.max(floor) - 1e-12, "{x}");
         }
         assert_eq!(guarded_log(f64::NEG_INFINITY, floor), (floor, 0.0));
     }
 
-    /// The gradient where only some rows are looked at, those of two parts and a missing one among them.
+    /// The gradient where only some rows are looked at, those of two parts and a missing one among
+    /// them.
     #[test]
     fn the_volume_of_some_rows_has_its_gradient() {
         let mut rng = rng(3, Stream::Check);
-        let mut random =
-            |rows, columns| Mat::<f64>::from_fn(rows, columns, |_, _| StandardNormal.sample(&mut rng));
+        let mut random = |rows, columns| {
+            Mat::<f64>::from_fn(rows, columns, |_, _| StandardNormal.sample(&mut rng))
+        };
         let (mut a, parameters, z) = (random(2, 2), random(3, 5), random(20, 2));
         (0..2).for_each(|k| a[(k, k)] += 5.0); // far from a fold, where differences are rough
         let mut missing = [false; 20];
@@ -408,7 +474,12 @@ mod tests {
             let divisors = [1.3, 0.7].into_iter();
             let d = (&mut d_a, &mut d_bend);
             let (value, _) = bend.volume((a, parameters), divisors, rows.view(), phase, 0.6, d);
-            bend.backward(parameters, z.as_ref(), Mat::zeros(20, 2).as_ref(), &mut d_bend);
+            bend.backward(
+                parameters,
+                z.as_ref(),
+                Mat::zeros(20, 2).as_ref(),
+                &mut d_bend,
+            );
             (0.6 * value, d_a, d_bend)
         };
         let whole = value(&a, &parameters, 0.0).0;
@@ -459,8 +530,9 @@ mod tests {
     #[test]
     fn a_permuted_bend_bends_permuted_sources() {
         let mut rng = rng(2, Stream::Check);
-        let mut random =
-            |rows, columns| Mat::<f64>::from_fn(rows, columns, |_, _| StandardNormal.sample(&mut rng));
+        let mut random = |rows, columns| {
+            Mat::<f64>::from_fn(rows, columns, |_, _| StandardNormal.sample(&mut rng))
+        };
         let (bend, z) = (random(5, 9), random(7, 4));
         let order = [2, 0, 3, 1];
         let bent = |bend: &Mat<f64>| {

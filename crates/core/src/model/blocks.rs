@@ -1,8 +1,9 @@
 //! Random blocks of a long recording whose sources are a map of the channels.
 //!
-//! Such sources have no moments to be followed by, unlike those of [`super::long`], but they are known everywhere from the
-//! map alone. So a step evaluates one block as if it were the recording ([`super::whole`]), with means and deviations of
-//! its own; the sources of all samples are formed when somebody asks for them.
+//! Such sources have no moments to be followed by, unlike those of [`super::long`], but they are
+//! known everywhere from the map alone. So a step evaluates one block as if it were the recording
+//! ([`super::whole`]), with means and deviations of its own; the sources of all samples are formed
+//! when somebody asks for them.
 
 use super::bend;
 use super::long::basis::Basis;
@@ -71,8 +72,11 @@ impl Blocks {
         for first in (0..samples.len()).step_by(STRETCH) {
             let n = STRETCH.min(samples.len() - first);
             let mut z = z.as_mut().subrows_mut(0, n);
-            self.basis
-                .read(samples.start + first, y.as_mut().subrows_mut(0, n), z.as_mut());
+            self.basis.read(
+                samples.start + first,
+                y.as_mut().subrows_mut(0, n),
+                z.as_mut(),
+            );
             let mut s = s.as_mut().subrows_mut(first, n);
             matmul(s.as_mut(), Accum::Replace, z.as_ref(), a, 1.0, Par::Seq);
             bend::add(b, z.as_ref(), hidden.as_mut().subrows_mut(0, n), s.as_mut());

@@ -1,15 +1,18 @@
-//! Cholesky for the small systems of every step (K×K correlations, F×F Gram matrices), without allocating.
+//! Cholesky for the small systems of every step (K×K correlations, F×F Gram matrices), without
+//! allocating.
 //!
 //! Larger decompositions, made once per run, are left to faer.
 
 use faer::Mat;
 
-/// Lower Cholesky factor of a small positive definite matrix, in place, without allocating. A matrix that is not
-/// positive definite (non-finite sources) gives NaN, which the training loop reports as divergence.
+/// Lower Cholesky factor of a small positive definite matrix, in place, without allocating. A
+/// matrix that is not positive definite (non-finite sources) gives NaN, which the training loop
+/// reports as divergence.
 pub(crate) fn factor_in_place(matrix: &mut Mat<f64>) {
     let n = matrix.nrows();
     for j in 0..n {
-        let pivot = (matrix[(j, j)] - (0..j).map(|c| matrix[(j, c)] * matrix[(j, c)]).sum::<f64>()).sqrt();
+        let pivot =
+            (matrix[(j, j)] - (0..j).map(|c| matrix[(j, c)] * matrix[(j, c)]).sum::<f64>()).sqrt();
         matrix[(j, j)] = pivot;
         for i in j + 1..n {
             let dot: f64 = (0..j).map(|c| matrix[(i, c)] * matrix[(j, c)]).sum();
@@ -32,8 +35,8 @@ pub(crate) fn solve_in_place(factor: &Mat<f64>, x: &mut Mat<f64>) {
     }
 }
 
-/// The same for `COLUMNS` columns of X from `first` on. The sums of a column are taken in the same order whatever
-/// columns it is solved with.
+/// The same for `COLUMNS` columns of X from `first` on. The sums of a column are taken in the same
+/// order whatever columns it is solved with.
 fn solve_columns<const COLUMNS: usize>(factor: &Mat<f64>, x: &mut Mat<f64>, first: usize) {
     let n = factor.nrows();
     for i in 0..n {
@@ -69,7 +72,8 @@ mod tests {
         let n = 9;
         let spread = |i: usize, j: usize| ((7 * i + 3 * j) % 11) as f64 / 11.0;
         let mut factor = Mat::from_fn(n, n, |i, j| {
-            (0..n).map(|c| spread(i, c) * spread(j, c)).sum::<f64>() + if i == j { 1.0 } else { 0.0 }
+            (0..n).map(|c| spread(i, c) * spread(j, c)).sum::<f64>()
+                + if i == j { 1.0 } else { 0.0 }
         });
         let matrix = factor.clone();
         factor_in_place(&mut factor);

@@ -1,4 +1,5 @@
-//! The ordered multi-scale controller: raw gaps η → ordered centers, scale weights and locality slopes.
+//! The ordered multi-scale controller: raw gaps η → ordered centers, scale weights and locality
+//! slopes.
 //!
 //! ```text
 //! δ_j = softplus(η_j) + ε             u_k = Σ_{j<k} δ_j / Σ_j δ_j          c_k = a_min + (a_max − a_min) u_k
@@ -6,7 +7,8 @@
 //! α_k = exp[ln α_max + (ln α_min − ln α_max) u_k]
 //! ```
 //!
-//! All gaps are positive, so 0 < u_1 < … < u_K < 1: the order of the branches is fixed, their scales are learned.
+//! All gaps are positive, so 0 < u_1 < … < u_K < 1: the order of the branches is fixed, their
+//! scales are learned.
 
 use crate::config;
 
@@ -43,7 +45,11 @@ fn sigmoid(x: f64) -> f64 {
 
 impl Controller {
     /// A controller for K sources over these patch sizes (ascending).
-    pub fn new(n_sources: usize, patch_sizes: &[usize], settings: &config::Controller) -> Controller {
+    pub fn new(
+        n_sources: usize,
+        patch_sizes: &[usize],
+        settings: &config::Controller,
+    ) -> Controller {
         let log_patch = patch_sizes.iter().map(|&p| (p as f64).ln()).collect();
         Controller {
             log_patch,
@@ -99,12 +105,22 @@ impl Controller {
                 .iter()
                 .map(|&a| logit(a))
                 .fold(f64::NEG_INFINITY, f64::max);
-            let norm: f64 = self.log_patch.iter().map(|&a| (logit(a) - peak).exp()).sum();
-            state
-                .scale_weights
-                .extend(self.log_patch.iter().map(|&a| (logit(a) - peak).exp() / norm));
+            let norm: f64 = self
+                .log_patch
+                .iter()
+                .map(|&a| (logit(a) - peak).exp())
+                .sum();
+            state.scale_weights.extend(
+                self.log_patch
+                    .iter()
+                    .map(|&a| (logit(a) - peak).exp() / norm),
+            );
             let weights = &state.scale_weights[state.scale_weights.len() - n_scales..];
-            let mean: f64 = weights.iter().zip(&self.log_patch).map(|(w, a)| w * a).sum();
+            let mean: f64 = weights
+                .iter()
+                .zip(&self.log_patch)
+                .map(|(w, a)| w * a)
+                .sum();
             state.expected_patch.push(mean.exp());
         }
     }
@@ -134,7 +150,8 @@ impl Controller {
                         weights[r] * (d_weights[r] - mean) * 2.0 * self.settings.sharpness * offset
                     })
                     .sum::<f64>();
-            let d_order = d_center * self.log_range() + d_slopes[k] * state.slopes[k] * log_slope_range;
+            let d_order =
+                d_center * self.log_range() + d_slopes[k] * state.slopes[k] * log_slope_range;
             // ∂u_k/∂δ_j = ([j < k] − u_k)/Σδ
             for (j, d) in d_raw_gaps.iter_mut().enumerate() {
                 let before = if j <= k { 1.0 } else { 0.0 };

@@ -1,12 +1,13 @@
-//! What is random in one step: where each branch reads its source and with which sign, how its positions are shifted,
-//! what is hidden.
+//! What is random in one step: where each branch reads its source and with which sign, how its
+//! positions are shifted, what is hidden.
 //!
-//! A [`Grid`] knows which starts are possible; [`Draws`] holds one drawn [`Job`] per branch and mask draw and cuts the
-//! windows out of the sources. The sign of a source is part of the gauge, so a branch that sees it with either sign
-//! learns nothing it may not know, and cannot learn one trajectory by heart as easily. Patches that touch a missing
-//! sample are left out of the job's tokens: they are neither context nor target. A recording that is trained in blocks
-//! also has two of them drawn, by their first samples; where a step sees nothing but a block, its windows lie in the
-//! first of them.
+//! A [`Grid`] knows which starts are possible; [`Draws`] holds one drawn [`Job`] per branch and
+//! mask draw and cuts the windows out of the sources. The sign of a source is part of the gauge, so
+//! a branch that sees it with either sign learns nothing it may not know, and cannot learn one
+//! trajectory by heart as easily. Patches that touch a missing sample are left out of the job's
+//! tokens: they are neither context nor target. A recording that is trained in blocks also has two
+//! of them drawn, by their first samples; where a step sees nothing but a block, its windows lie in
+//! the first of them.
 
 use crate::config::Plan;
 use crate::model::sources::Rows;
@@ -45,8 +46,9 @@ fn n_masked(mask_ratio: f64, n_tokens: usize) -> usize {
     ((mask_ratio * n_tokens as f64 + 0.5) as usize).clamp(1, n_tokens)
 }
 
-/// First samples of the blocks of `len` samples that a recording is cut into; the last one ends with the recording.
-/// Blocks of which less than half is there are left out, unless all are like that: then the fullest one is taken.
+/// First samples of the blocks of `len` samples that a recording is cut into; the last one ends
+/// with the recording. Blocks of which less than half is there are left out, unless all are like
+/// that: then the fullest one is taken.
 fn blocks(rows: &Rows, len: usize) -> Vec<usize> {
     let starts: Vec<usize> = block_starts(rows.n_samples(), len, len).collect();
     let full = at_least_half_there(rows, len, &starts);
@@ -70,13 +72,17 @@ fn at_least_half_there(rows: &Rows, len: usize, starts: &[usize]) -> Vec<usize> 
 }
 
 impl Grid {
-    /// The windows that a recording with these rows offers. Refuses scales at which no window has two patches free of
-    /// missing samples.
+    /// The windows that a recording with these rows offers. Refuses scales at which no window has
+    /// two patches free of missing samples.
     pub fn new(plan: &Plan, rows: &Rows) -> Result<Grid> {
         let settings = &plan.config().branches;
         let scales = plan.branches().scales.iter().map(|&shape| {
             let spare = rows.n_samples() - shape.span();
-            let start_step = if settings.random_start { 1 } else { shape.stride };
+            let start_step = if settings.random_start {
+                1
+            } else {
+                shape.stride
+            };
             let cropped = settings.crop != 0 && rows.n_samples() > settings.crop;
             let n_starts = if settings.random_start || cropped {
                 spare / start_step + 1
@@ -140,8 +146,9 @@ impl Grid {
             .count()
     }
 
-    /// The same where every window must lie in a block of `len` samples. A block that offers a window at every scale is
-    /// usable; of those, the ones of which at least half is there are preferred.
+    /// The same where every window must lie in a block of `len` samples. A block that offers a
+    /// window at every scale is usable; of those, the ones of which at least half is there are
+    /// preferred.
     fn within_blocks(mut self, rows: &Rows, len: usize) -> Result<Grid> {
         self.windows_within = Some(len);
         let mut usable: Vec<usize> = block_starts(rows.n_samples(), len, len / 2).collect();
@@ -168,13 +175,14 @@ impl Grid {
         }
     }
 
-    /// Whether the block at `first`, or all of the recording, has a window with at least two patches to work with.
+    /// Whether the block at `first`, or all of the recording, has a window with at least two
+    /// patches to work with.
     fn has_window(&self, scale: &ScaleGrid, first: usize) -> bool {
         (0..self.n_starts(scale)).any(|s| self.n_tokens(scale, first + s * scale.start_step) >= 2)
     }
 
-    /// A uniformly drawn start, in the block at `first` or in all of the recording, whose window has at least two patches
-    /// to work with.
+    /// A uniformly drawn start, in the block at `first` or in all of the recording, whose window
+    /// has at least two patches to work with.
     fn draw_start(&self, scale: &ScaleGrid, first: usize, rng: &mut impl Rng) -> usize {
         let n_starts = self.n_starts(scale);
         let mut index = rng.random_range(0..n_starts);
@@ -225,7 +233,12 @@ impl Draws {
                 }
             })
             .collect();
-        let most = branches.scales.iter().map(|s| s.n_patches).max().unwrap_or(0);
+        let most = branches
+            .scales
+            .iter()
+            .map(|s| s.n_patches)
+            .max()
+            .unwrap_or(0);
         Draws {
             starts: vec![0; branches.n_jobs()],
             signs: vec![1.0; branches.n_jobs()],
@@ -299,8 +312,16 @@ impl Draws {
         self.blocks
     }
 
-    /// Replaces the draw of one job by a given one over all patches, for reproducing a recorded run.
-    pub fn set(&mut self, job: usize, start: usize, shift: usize, masked: &[u32], n_patches: usize) {
+    /// Replaces the draw of one job by a given one over all patches, for reproducing a recorded
+    /// run.
+    pub fn set(
+        &mut self,
+        job: usize,
+        start: usize,
+        shift: usize,
+        masked: &[u32],
+        n_patches: usize,
+    ) {
         self.starts[job] = start;
         self.signs[job] = 1.0;
         let job = &mut self.jobs[job];
@@ -323,7 +344,11 @@ impl Draws {
 
     /// Source, first sample and sign of the window of one job.
     pub(crate) fn place_of(&self, job: usize) -> (usize, usize, f64) {
-        (job / self.jobs_per_source, self.starts[job], self.signs[job])
+        (
+            job / self.jobs_per_source,
+            self.starts[job],
+            self.signs[job],
+        )
     }
 
     /// First sample and length of every window of source k.

@@ -1,4 +1,5 @@
-//! The gauge of the sources: mean μ_k and deviation σ_k by which source k is standardised, z = (s − μ)/(σ + ε).
+//! The gauge of the sources: mean μ_k and deviation σ_k by which source k is standardised, z = (s −
+//! μ)/(σ + ε).
 
 /// Means and deviations of the sources, their own or fixed to those of another recording.
 #[derive(Clone, Debug)]

@@ -1,4 +1,5 @@
-//! LU factors of the small square matrices of every sample (Jacobians of a bent map), without allocating.
+//! LU factors of the small square matrices of every sample (Jacobians of a bent map), without
+//! allocating.
 
 /// An n×n matrix as its LU factors, and its inverse; both row by row.
 pub(crate) struct Lu {
@@ -24,11 +25,16 @@ impl Lu {
     /// ln|det|, −∞ for a singular matrix. `entry(i·n + j)` is that of row i and column j.
     pub fn factor(&mut self, entry: impl Fn(usize) -> f64) -> f64 {
         let (n, m) = (self.n, &mut self.factors);
-        m.iter_mut().enumerate().for_each(|(e, value)| *value = entry(e));
+        m.iter_mut()
+            .enumerate()
+            .for_each(|(e, value)| *value = entry(e));
         let mut log_det = 0.0;
         for c in 0..n {
             let size = |m: &[f64], i: usize| m[i * n + c].abs();
-            let largest = (c..n).fold(c, |best, i| if size(m, i) > size(m, best) { i } else { best });
+            let largest = (c..n).fold(
+                c,
+                |best, i| if size(m, i) > size(m, best) { i } else { best },
+            );
             self.pivots[c] = largest;
             swap_rows(m, n, c, largest);
             let (above, below) = m.split_at_mut((c + 1) * n);
@@ -59,7 +65,10 @@ impl Lu {
         for i in 1..n {
             let (above, row) = x.split_at_mut(i * n);
             combine(&m[i * n..][..i], above, &mut self.dots);
-            row[..n].iter_mut().zip(&self.dots).for_each(|(x, dot)| *x -= dot);
+            row[..n]
+                .iter_mut()
+                .zip(&self.dots)
+                .for_each(|(x, dot)| *x -= dot);
         }
         for i in (0..n).rev() {
             let (row, below) = x[i * n..].split_at_mut(n);
@@ -115,7 +124,10 @@ mod tests {
             let inverse = Mat::from_fn(n, n, |i, j| lu.inverse[i * n + j]);
             let error = (&inverse * &matrix - Mat::<f64>::identity(n, n)).norm_l2();
             assert!(error < 1e-12, "{n}: {error:.1e}");
-            assert!((log_det - matrix.determinant().abs().ln()).abs() < 1e-12, "{n}");
+            assert!(
+                (log_det - matrix.determinant().abs().ln()).abs() < 1e-12,
+                "{n}"
+            );
         }
     }
 }

@@ -4,8 +4,8 @@
 //! J = ‖Y − M_θ(S̃)‖²/(2ν_y) + λ_str·L_str + λ_sep·L_sep + λ_smooth·L_smooth + λ_ent·L_ent + λ_gap·L_gap
 //! ```
 //!
-//! Everything here is f64 except what an [`Engine`](strt_kernels::Engine) does behind its seam. Nothing here knows
-//! about steps, schedules or true sources.
+//! Everything here is f64 except what an [`Engine`](strt_kernels::Engine) does behind its seam.
+//! Nothing here knows about steps, schedules or true sources.
 
 pub(crate) mod bend;
 pub(crate) mod blocks;

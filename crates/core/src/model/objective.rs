@@ -13,7 +13,8 @@
 //! Mixer and branches read S or Z as the configuration says. The structural term is
 //! L_str = 1/K Σ_k Σ_r w_kr φ(ℓ_kr) with w = (1−f)π + f/R, φ(ℓ) = ℓ or ln(ℓ+κ).
 //!
-//! How S is held, and what is summed over all samples, is the business of `whole` (short recordings) and `long`.
+//! How S is held, and what is summed over all samples, is the business of `whole` (short
+//! recordings) and `long`.
 
 use crate::config::Plan;
 use crate::model::controller::{Controller, ControllerState};
@@ -59,14 +60,15 @@ pub struct Terms {
     pub gap: f64,
 }
 
-/// ∂J/∂(each group) after an evaluation. Gradients of the networks stay in the engine, one factor per branch here.
+/// ∂J/∂(each group) after an evaluation. Gradients of the networks stay in the engine, one factor
+/// per branch here.
 pub struct Gradient {
     /// ∂J/∂A (K×K); zero in direct coordinates.
     pub fiber: Mat<f64>,
     /// ∂J/∂[Uᵀ | b | V] (h×(2K+1)); empty in other coordinates.
     pub bend: Mat<f64>,
-    /// ∂J/∂S, which is also ∂J/∂E (T×K). Where the recording is trained in blocks: without rows, see
-    /// [`Objective::touched`], or in neural coordinates those of the block.
+    /// ∂J/∂S, which is also ∂J/∂E (T×K). Where the recording is trained in blocks: without rows,
+    /// see [`Objective::touched`], or in neural coordinates those of the block.
     pub sources: Mat<f64>,
     /// Σ (∂J/∂E)² over the touched samples of a recording that is trained in blocks.
     pub(crate) touched_square: f64,
@@ -109,7 +111,8 @@ pub struct Objective {
     pub(crate) energy: Vec<f64>,
     /// Σ_r w_kr φ(ℓ_kr) per source.
     pub(crate) branch_structure: Vec<f64>,
-    /// 1 − Σ_r w_kr ℓ_kr per source, from 0 to 1: the share of a standardised source that its networks predict.
+    /// 1 − Σ_r w_kr ℓ_kr per source, from 0 to 1: the share of a standardised source that its
+    /// networks predict.
     pub(crate) predicted: Vec<f64>,
     d_scale_weights: Vec<f64>,
     d_centers: Vec<f64>,
@@ -179,8 +182,8 @@ impl Objective {
         }
     }
 
-    /// ∂J/∂E at the samples that the last step touched, where the recording is trained in blocks: (source, first
-    /// sample, values) of every run of consecutive samples.
+    /// ∂J/∂E at the samples that the last step touched, where the recording is trained in blocks:
+    /// (source, first sample, values) of every run of consecutive samples.
     pub fn touched(&self) -> Vec<(usize, usize, Vec<f64>)> {
         match &self.path {
             Path::Whole(_) => Vec::new(),
@@ -191,8 +194,8 @@ impl Objective {
         }
     }
 
-    /// S̃ (T×K): what the mixer was fed at the last evaluation; where the recording is trained in blocks, what it
-    /// would be fed with these sources.
+    /// S̃ (T×K): what the mixer was fed at the last evaluation; where the recording is trained in
+    /// blocks, what it would be fed with these sources.
     pub(crate) fn sources(&self, sources: &SourceParameters) -> Mat<f64> {
         match &self.path {
             Path::Whole(whole) => whole.sources(sources),
@@ -200,8 +203,8 @@ impl Objective {
         }
     }
 
-    /// The same at the end of a run, from when on the gauge is that of the whole recording; gives up the parameters for
-    /// their memory.
+    /// The same at the end of a run, from when on the gauge is that of the whole recording; gives
+    /// up the parameters for their memory.
     pub(crate) fn take_sources(&mut self, sources: SourceParameters) -> Mat<f64> {
         match &mut self.path {
             Path::Whole(whole) => whole.settle(&sources),
@@ -209,9 +212,13 @@ impl Objective {
         }
     }
 
-    /// L_rec over the whole recording, with an eliminated output layer fitted to all of it, where a step sees only a
-    /// block; `None` where the last evaluation was exact. S̃ is `sources`.
-    pub(crate) fn fit_mixer(&mut self, mixer: &mut dyn Mixer, sources: MatRef<'_, f64>) -> Option<f64> {
+    /// L_rec over the whole recording, with an eliminated output layer fitted to all of it, where a
+    /// step sees only a block; `None` where the last evaluation was exact. S̃ is `sources`.
+    pub(crate) fn fit_mixer(
+        &mut self,
+        mixer: &mut dyn Mixer,
+        sources: MatRef<'_, f64>,
+    ) -> Option<f64> {
         match &mut self.path {
             Path::Whole(whole) => whole.fit_mixer(mixer, sources),
             Path::Long(long) => long.fit_mixer(mixer, sources),

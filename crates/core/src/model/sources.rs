@@ -6,16 +6,18 @@
 //! neural: S = Zw·A + tanh(Zw·U + b)·V, with U, b and V ([`super::bend`]) free once unlocked
 //! ```
 //!
-//! The first two span every S; only the path of the optimiser differs. In fiber coordinates one entry of A moves a whole
-//! source along the exact-reconstruction fiber of an affine mixer. In neural ones a source is a smooth map of the
-//! channels, so it has a volume, and new channels have sources without any optimisation.
+//! The first two span every S; only the path of the optimiser differs. In fiber coordinates one
+//! entry of A moves a whole source along the exact-reconstruction fiber of an affine mixer. In
+//! neural ones a source is a smooth map of the channels, so it has a volume, and new channels have
+//! sources without any optimisation.
 
 use crate::model::bend;
 use crate::model::standardize::col_mut;
 use faer::Mat;
 use std::sync::Arc;
 
-/// Which rows (samples) of a recording are usable. A sample with a missing value in any channel is not.
+/// Which rows (samples) of a recording are usable. A sample with a missing value in any channel is
+/// not.
 #[derive(Clone, Debug)]
 pub struct Rows {
     n_samples: usize,
@@ -79,7 +81,9 @@ impl Rows {
     pub(crate) fn for_each_valid(&self, mut f: impl FnMut(usize)) {
         match &self.missing {
             None => (0..self.n_samples).for_each(f),
-            Some(missing) => (0..self.n_samples).filter(|&t| !missing[t]).for_each(&mut f),
+            Some(missing) => (0..self.n_samples)
+                .filter(|&t| !missing[t])
+                .for_each(&mut f),
         }
     }
 
@@ -90,7 +94,8 @@ impl Rows {
 
     /// The same for a stretch of a column that begins at row `first`.
     pub(crate) fn zero_missing_from(&self, first: usize, column: &mut [f64]) {
-        self.stretch(first, column.len()).zero_missing_from(0, column);
+        self.stretch(first, column.len())
+            .zero_missing_from(0, column);
     }
 
     /// Rows first..first + n.
@@ -103,7 +108,9 @@ impl Rows {
 
     /// Becomes the rows first.. of `whole`, as many as there are here.
     pub(crate) fn read_stretch(&mut self, whole: &Rows, first: usize) {
-        let Some(missing) = &whole.missing else { return };
+        let Some(missing) = &whole.missing else {
+            return;
+        };
         let here = self.missing.as_mut().and_then(Arc::get_mut);
         let here = here.expect("rows that are read again and again belong to one owner");
         here.copy_from_slice(&missing[first..first + self.n_samples]);
@@ -126,7 +133,9 @@ pub(crate) struct RowsView<'a> {
 impl RowsView<'_> {
     /// Number of usable rows; counts them.
     pub fn n_valid(&self) -> usize {
-        let missing = self.missing.map_or(0, |m| m.iter().filter(|&&gone| gone).count());
+        let missing = self
+            .missing
+            .map_or(0, |m| m.iter().filter(|&&gone| gone).count());
         self.n - missing
     }
 
@@ -217,7 +226,8 @@ pub(crate) fn permute_columns(matrix: &mut Mat<f64>, order: &[usize]) {
 /// Brings every `order[k]` to place k by swaps of a place with a later one (or itself).
 pub(crate) fn permute(order: &[usize], mut swap: impl FnMut(usize, usize)) {
     for k in 0..order.len() {
-        // What place order[k] had may have been swapped away already, to where the next place came from.
+        // What place order[k] had may have been swapped away already, to where the next place came
+        // from.
         let mut from = order[k];
         while from < k {
             from = order[from];

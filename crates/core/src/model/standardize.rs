@@ -1,4 +1,5 @@
-//! Column standardisation z = (s − μ)/(σ + ε), and its gradient. Rows that are missing take no part and stay 0.
+//! Column standardisation z = (s − μ)/(σ + ε), and its gradient. Rows that are missing take no part
+//! and stay 0.
 
 use crate::model::gauge::Gauge;
 use crate::model::sources::Rows;
@@ -45,7 +46,8 @@ impl Standardize {
         }
     }
 
-    /// d_s += ∂J/∂s. With v = s − μ: d_v = d_z/(σ+ε) − z·Σ(d_z z)/(T σ), then d_s = d_v − mean(d_v).
+    /// d_s += ∂J/∂s. With v = s − μ: d_v = d_z/(σ+ε) − z·Σ(d_z z)/(T σ), then d_s = d_v −
+    /// mean(d_v).
     pub fn backward(&self, d_z: MatRef<'_, f64>, rows: &Rows, mut d_s: MatMut<'_, f64>) {
         let n = rows.n_valid() as f64;
         for k in 0..d_z.ncols() {
@@ -76,7 +78,11 @@ impl Standardize {
 
 /// Column k as a slice; every matrix in this crate is a plain column-major `Mat`.
 pub(crate) fn col<'a>(matrix: MatRef<'a, f64>, k: usize) -> &'a [f64] {
-    matrix.col(k).try_as_col_major().expect("column-major").as_slice()
+    matrix
+        .col(k)
+        .try_as_col_major()
+        .expect("column-major")
+        .as_slice()
 }
 
 /// Column k as a mutable slice.

@@ -1,12 +1,14 @@
-//! A short recording, evaluated whole in every step: S, Z and their gradients exist as T×K matrices.
+//! A short recording, evaluated whole in every step: S, Z and their gradients exist as T×K
+//! matrices.
 //!
 //! ```text
 //! S = Zw·A + E ─► Z = (S − μ)/(σ + ε) ─► terms, windows        d_A = Zwᵀ·d_S,  d_E = d_S ◄─ d_Z
 //! ```
 //!
-//! Every preset runs this way up to `optimizer.block` samples; beyond, see [`super::long`]. Sources in neural coordinates
-//! have no moments to be followed by, so beyond that length one random block of the recording after the other is
-//! evaluated whole, with a gauge of its own ([`super::blocks`]); the sources and the gauge of all samples are formed at the end.
+//! Every preset runs this way up to `optimizer.block` samples; beyond, see [`super::long`]. Sources
+//! in neural coordinates have no moments to be followed by, so beyond that length one random block
+//! of the recording after the other is evaluated whole, with a gauge of its own
+//! ([`super::blocks`]); the sources and the gauge of all samples are formed at the end.
 
 use super::bend::Bend;
 use super::blocks::Blocks;
@@ -65,12 +67,20 @@ impl Whole {
         Whole::with(plan, data, rows, Some(blocks), mixer)
     }
 
-    fn with(plan: &Plan, data: WholeData, rows: Rows, blocks: Option<Blocks>, mixer: &dyn Mixer) -> Whole {
+    fn with(
+        plan: &Plan,
+        data: WholeData,
+        rows: Rows,
+        blocks: Option<Blocks>,
+        mixer: &dyn Mixer,
+    ) -> Whole {
         let config = plan.config();
         let (t, k) = (rows.n_samples(), config.n_sources);
         Whole {
             standardize: Standardize::new(t, k, config.sources.epsilon),
-            bend: plan.is_neural().then(|| Bend::new(t, k, config.sources.hidden)),
+            bend: plan
+                .is_neural()
+                .then(|| Bend::new(t, k, config.sources.hidden)),
             blocks,
             phase: 0.0,
             reconstruction: Reconstruction::new(
@@ -91,7 +101,9 @@ impl Whole {
 
     /// Y (T×m), where all of it is evaluated.
     pub fn observations(&self) -> Option<MatRef<'_, f64>> {
-        self.blocks.is_none().then(|| (*self.data.observations).as_ref())
+        self.blocks
+            .is_none()
+            .then(|| (*self.data.observations).as_ref())
     }
 
     /// S and Z of these parameters, in the block that was drawn where there are several.
@@ -122,7 +134,9 @@ impl Whole {
                     self.rows.zero_missing(col_mut(self.s.as_mut(), k));
                 }
             }
-            (SourceParameters::Neural { .. }, None) => unreachable!("neural coordinates have a bend"),
+            (SourceParameters::Neural { .. }, None) => {
+                unreachable!("neural coordinates have a bend")
+            }
         }
         self.standardize.forward(self.s.as_ref(), &self.rows);
     }
@@ -156,9 +170,14 @@ impl Whole {
                 (self.s.as_ref(), self.d_s.as_mut())
             };
             let observations = (*self.data.observations).as_ref();
-            terms.reconstruction =
-                self.reconstruction
-                    .evaluate(mixer, &observations, input, rows, d_input, &mut gradient.mixer);
+            terms.reconstruction = self.reconstruction.evaluate(
+                mixer,
+                &observations,
+                input,
+                rows,
+                d_input,
+                &mut gradient.mixer,
+            );
         }
         if self.plan.separation > 0.0 {
             terms.separation = self.separate(sources, gradient);
@@ -182,19 +201,25 @@ impl Whole {
         let weight = self.plan.separation;
         let log_det = self.plan.config().weights.separation_form == SeparationForm::LogDet;
         let (z, n_valid) = (self.standardize.z.as_ref(), self.rows.n_valid());
-        let (SourceParameters::Neural { a, bend: b }, Some(bend), true) = (sources, &mut self.bend, log_det)
+        let (SourceParameters::Neural { a, bend: b }, Some(bend), true) =
+            (sources, &mut self.bend, log_det)
         else {
-            return self.separation.evaluate(z, n_valid, weight, self.d_z.as_mut());
+            return self
+                .separation
+                .evaluate(z, n_valid, weight, self.d_z.as_mut());
         };
         let gauge = &self.standardize.gauge;
         let divisors = (0..a.ncols()).map(|k| gauge.divisor(k));
         let d = (&mut gradient.fiber, &mut gradient.bend);
-        let (value, d_log_divisor) = bend.volume((a, b), divisors, self.rows.view(), self.phase, weight, d);
+        let (value, d_log_divisor) =
+            bend.volume((a, b), divisors, self.rows.view(), self.phase, weight, d);
         for k in (0..a.ncols()).filter(|&k| !gauge.fixed && gauge.deviation[k] > 0.0) {
             // ∂ ln(σ + ε)/∂s_t = z_t/(T σ)
             let factor = d_log_divisor / (n_valid as f64 * gauge.deviation[k]);
             let d_s = col_mut(self.d_s.as_mut(), k);
-            d_s.iter_mut().zip(col(z, k)).for_each(|(d, z)| *d += factor * z);
+            d_s.iter_mut()
+                .zip(col(z, k))
+                .for_each(|(d, z)| *d += factor * z);
         }
         value
     }
@@ -214,7 +239,12 @@ impl Whole {
     }
 
     /// Adds factor(job) · ∂ℓ/∂window of every job.
-    pub fn add_windows(&mut self, draws: &Draws, outcomes: &[Outcome], factor: impl Fn(usize) -> f64) {
+    pub fn add_windows(
+        &mut self,
+        draws: &Draws,
+        outcomes: &[Outcome],
+        factor: impl Fn(usize) -> f64,
+    ) {
         let first = self.first();
         let d_input = if self.plan.config().sources.standardize {
             &mut self.d_z
@@ -231,12 +261,16 @@ impl Whole {
         }
     }
 
-    /// ∂J/∂S from what the terms and windows have left, and what follows from it for the coordinates.
+    /// ∂J/∂S from what the terms and windows have left, and what follows from it for the
+    /// coordinates.
     pub fn gradient(&mut self, sources: &SourceParameters, gradient: &mut Gradient) {
         gradient.sources.copy_from(&self.d_s);
         self.standardize
             .backward(self.d_z.as_ref(), &self.rows, gradient.sources.as_mut());
-        let (whitened, d_s) = (self.data.whitened.as_ref().as_ref(), gradient.sources.as_ref());
+        let (whitened, d_s) = (
+            self.data.whitened.as_ref().as_ref(),
+            gradient.sources.as_ref(),
+        );
         if sources.parts().0.is_some() {
             matmul(
                 gradient.fiber.as_mut(),
@@ -269,7 +303,8 @@ impl Whole {
         )
     }
 
-    /// S̃ of all samples (T×K): what the mixer was fed at the last evaluation or, in blocks, would be fed.
+    /// S̃ of all samples (T×K): what the mixer was fed at the last evaluation or, in blocks, would
+    /// be fed.
     pub fn sources(&self, sources: &SourceParameters) -> Mat<f64> {
         match &self.blocks {
             None => self.mixer_input().to_owned(),
@@ -277,8 +312,8 @@ impl Whole {
         }
     }
 
-    /// The sources over the samples by which correlation times are judged: S̃ of all, or S in the middle of a longer
-    /// recording. Neither mean nor scale changes a correlation time.
+    /// The sources over the samples by which correlation times are judged: S̃ of all, or S in the
+    /// middle of a longer recording. Neither mean nor scale changes a correlation time.
     pub fn judged_sources(&self, sources: &SourceParameters) -> Mat<f64> {
         match &self.blocks {
             None => self.mixer_input().to_owned(),
@@ -296,8 +331,8 @@ impl Whole {
         input
     }
 
-    /// ‖Y − Ŷ‖²/(2ν_y) over all samples, with an eliminated output layer fitted to all of them, where a step sees a
-    /// block of them. S̃ is `input`.
+    /// ‖Y − Ŷ‖²/(2ν_y) over all samples, with an eliminated output layer fitted to all of them,
+    /// where a step sees a block of them. S̃ is `input`.
     pub fn fit_mixer(&mut self, mixer: &mut dyn Mixer, input: MatRef<'_, f64>) -> Option<f64> {
         let observations = self.blocks.as_ref()?.observations();
         let variance = self.plan.observation_variance;
@@ -306,7 +341,8 @@ impl Whole {
             .then(|| self.reconstruction.fit(mixer, observations, input) / (2.0 * variance))
     }
 
-    /// ZwᵀS/T (K×K) and the mean of S: the best linear fit of the sources to the whitened components.
+    /// ZwᵀS/T (K×K) and the mean of S: the best linear fit of the sources to the whitened
+    /// components.
     pub fn linear_fit(&self) -> (Mat<f64>, Vec<f64>) {
         let n = self.rows.n_valid() as f64;
         let fit = faer::Scale(1.0 / n) * (self.data.whitened.transpose() * &self.s);

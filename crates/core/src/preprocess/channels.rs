@@ -1,8 +1,8 @@
 //! Per-channel centering and scaling.
 //!
-//! In: observations (T × m). Out: (y − offset)/scale for every channel, and its inverse. Rows with a missing
-//! value take no part in the fit; NaN stays NaN. It does not look at channels together; see
-//! [`super::Whitening`].
+//! In: observations (T × m). Out: (y − offset)/scale for every channel, and its inverse. Rows with
+//! a missing value take no part in the fit; NaN stays NaN. It does not look at channels together;
+//! see [`super::Whitening`].
 
 use faer::{Mat, MatRef};
 
@@ -36,13 +36,15 @@ pub struct ChannelScaling {
 }
 
 impl ChannelScaling {
-    /// Fits offset (mean) and scale (population standard deviation) on the complete rows of `observations`.
+    /// Fits offset (mean) and scale (population standard deviation) on the complete rows of
+    /// `observations`.
     ///
     /// A constant channel keeps scale 1: it becomes zero by centering and lowers the rank, which
     /// [`super::Whitening::fit`] reports by name.
     ///
     /// # Errors
-    /// When no row is complete, or a channel holds values that are infinite or too large to have a mean.
+    /// When no row is complete, or a channel holds values that are infinite or too large to have a
+    /// mean.
     pub fn fit(observations: MatRef<'_, f64>, options: ChannelScalingOptions) -> Result<Self> {
         let missing = missing_samples(observations);
         if missing.iter().all(|&is_missing| is_missing) {
@@ -54,7 +56,9 @@ impl ChannelScaling {
         let mut offset = Vec::with_capacity(observations.ncols());
         let mut scale = Vec::with_capacity(observations.ncols());
         for (channel, column) in observations.col_iter().enumerate() {
-            let complete = (0..column.nrows()).filter(|&t| !missing[t]).map(|t| column[t]);
+            let complete = (0..column.nrows())
+                .filter(|&t| !missing[t])
+                .map(|t| column[t]);
             let moments = Moments::of(complete);
             if !(moments.mean.is_finite() && moments.deviation.is_finite()) {
                 return Err(Error::Recording(format!(
@@ -131,9 +135,11 @@ impl ChannelScaling {
     /// When the number of columns is not the number of channels fitted.
     pub fn invert(&self, prepared: MatRef<'_, f64>) -> Result<Mat<f64>> {
         self.check("inverse channel scaling", prepared)?;
-        Ok(Mat::from_fn(prepared.nrows(), prepared.ncols(), |t, channel| {
-            prepared[(t, channel)] * self.scale[channel] + self.offset[channel]
-        }))
+        Ok(Mat::from_fn(
+            prepared.nrows(),
+            prepared.ncols(),
+            |t, channel| prepared[(t, channel)] * self.scale[channel] + self.offset[channel],
+        ))
     }
 
     fn check(&self, what: &'static str, values: MatRef<'_, f64>) -> Result<()> {
@@ -163,7 +169,8 @@ mod tests {
     fn only_complete_rows_are_fitted_and_nan_stays() {
         // The 1000 sits in a row with a missing value and must not count.
         let observations = rows(&[1.0, 4.0, 1000.0, NAN, 3.0, 8.0], 2);
-        let scaling = ChannelScaling::fit(observations.as_ref(), ChannelScalingOptions::default()).unwrap();
+        let scaling =
+            ChannelScaling::fit(observations.as_ref(), ChannelScalingOptions::default()).unwrap();
         assert_eq!(scaling.offset(), [2.0, 6.0]);
         assert_eq!(scaling.scale(), [1.0, 2.0]);
         let prepared = scaling.apply(observations.as_ref()).unwrap();
@@ -175,7 +182,11 @@ mod tests {
     fn options_switch_each_operation_off() {
         let observations = rows(&[1.0, 4.0, 3.0, 8.0], 2);
         let fit = |center, scale| {
-            ChannelScaling::fit(observations.as_ref(), ChannelScalingOptions { center, scale }).unwrap()
+            ChannelScaling::fit(
+                observations.as_ref(),
+                ChannelScalingOptions { center, scale },
+            )
+            .unwrap()
         };
         assert_eq!(
             fit(false, true),
@@ -194,7 +205,8 @@ mod tests {
     #[test]
     fn a_constant_channel_becomes_zero_and_comes_back() {
         let observations = rows(&[0.1, 1.0, 0.1, 2.0, 0.1, 4.0], 2);
-        let scaling = ChannelScaling::fit(observations.as_ref(), ChannelScalingOptions::default()).unwrap();
+        let scaling =
+            ChannelScaling::fit(observations.as_ref(), ChannelScalingOptions::default()).unwrap();
         assert_eq!(scaling.scale()[0], 1.0);
         let prepared = scaling.apply(observations.as_ref()).unwrap();
         assert!((0..3).all(|t| prepared[(t, 0)] == 0.0));

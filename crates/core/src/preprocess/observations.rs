@@ -1,7 +1,9 @@
-//! The scaled channels Y (T×m) without a copy of the recording: every value is scaled where it is read.
+//! The scaled channels Y (T×m) without a copy of the recording: every value is scaled where it is
+//! read.
 //!
-//! In: a recording and its [`ChannelScaling`]. Out: rows of Y, or weighted sums of them over a stretch of samples.
-//! Missing samples read as 0. This is what lets a long recording be trained in the memory that it occupies anyway.
+//! In: a recording and its [`ChannelScaling`]. Out: rows of Y, or weighted sums of them over a
+//! stretch of samples. Missing samples read as 0. This is what lets a long recording be trained in
+//! the memory that it occupies anyway.
 
 use super::ChannelScaling;
 use super::whitening::Values;
@@ -59,7 +61,10 @@ impl Observations {
     pub fn combine(&self, first: usize, weights: &[f64], constant: f64, out: &mut [f64]) {
         out.fill(constant);
         for c in 0..self.n_channels() {
-            let (offset, weight) = (self.scaling.offset()[c], weights[c] / self.scaling.scale()[c]);
+            let (offset, weight) = (
+                self.scaling.offset()[c],
+                weights[c] / self.scaling.scale()[c],
+            );
             for (slot, raw) in out.iter_mut().zip(&self.channel(c)[first..]) {
                 *slot += (raw - offset) * weight;
             }
@@ -67,8 +72,8 @@ impl Observations {
         self.rows.zero_missing_from(first, out);
     }
 
-    /// The adjoint of [`Observations::combine`]: sums_c += Σ_t Y_tc·values_t over a stretch of samples. `values` is 0
-    /// where a sample is missing.
+    /// The adjoint of [`Observations::combine`]: sums_c += Σ_t Y_tc·values_t over a stretch of
+    /// samples. `values` is 0 where a sample is missing.
     pub fn add_products(&self, first: usize, values: &[f64], sums: &mut [f64]) {
         let stretch = first..first + values.len();
         for (c, sum) in sums.iter_mut().enumerate() {

@@ -1,7 +1,7 @@
 //! Why a recording does not support the requested number of sources, in words a person can act on.
 //!
-//! In: the channel covariance, its rank and the request. Out: one [`Error::SourceCount`]. It decides nothing:
-//! the rank is found in [`super::whitening`].
+//! In: the channel covariance, its rank and the request. Out: one [`Error::SourceCount`]. It
+//! decides nothing: the rank is found in [`super::whitening`].
 
 use faer::MatRef;
 
@@ -56,8 +56,9 @@ impl RankReport<'_> {
             let mean = self.mean[channel];
             variance[channel] <= CONSTANT_VARIANCE * mean * mean
         };
-        let is_negligible =
-            |channel: usize| !is_constant(channel) && variance[channel] <= self.rank_tolerance * largest;
+        let is_negligible = |channel: usize| {
+            !is_constant(channel) && variance[channel] <= self.rank_tolerance * largest
+        };
 
         let mut reasons = Vec::new();
         let channels = 0..self.mean.len();

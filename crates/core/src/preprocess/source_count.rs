@@ -1,15 +1,17 @@
 //! How many sources a recording seems to have, from the eigenvalues of its channel covariance.
 //!
-//! The minimum description length of Wax and Kailath (1985): with k sources the m − k smallest eigenvalues are those of
-//! white noise and should be equal. Over k = 0 … m − 1, the estimate minimises
+//! The minimum description length of Wax and Kailath (1985): with k sources the m − k smallest
+//! eigenvalues are those of white noise and should be equal. Over k = 0 … m − 1, the estimate
+//! minimises
 //!
 //! ```text
 //! MDL(k) = −N·(m − k)·ln(geometric/arithmetic mean of λ_{k+1} … λ_m) + ½·k·(2m − k)·ln N
 //! ```
 //!
-//! The formula wants N independent samples; successive ones are not. N is therefore the effective number,
-//! T/(1 + 2 Σ_h r̄(h)²) with r̄² the mean squared autocorrelation of the channels, which is what determines the variance
-//! of a covariance. It assumes noise of equal variance in all scaled channels; where that is wrong it counts too many.
+//! The formula wants N independent samples; successive ones are not. N is therefore the effective
+//! number, T/(1 + 2 Σ_h r̄(h)²) with r̄² the mean squared autocorrelation of the channels, which is
+//! what determines the variance of a covariance. It assumes noise of equal variance in all scaled
+//! channels; where that is wrong it counts too many.
 
 use super::observations::Observations;
 use super::{ChannelScaling, ChannelScalingOptions, DEFAULT_RANK_TOLERANCE, Whitening};
@@ -39,7 +41,8 @@ pub struct SourceCount {
 }
 
 impl SourceCount {
-    /// Estimates the number of sources of a recording whose channels are centred and scaled as `options` says.
+    /// Estimates the number of sources of a recording whose channels are centred and scaled as
+    /// `options` says.
     ///
     /// # Errors
     /// When the channels cannot be scaled or have no covariance.
@@ -64,7 +67,11 @@ impl SourceCount {
         ))
     }
 
-    fn from_eigenvalues(eigenvalues: Vec<f64>, effective_samples: f64, n_complete: usize) -> SourceCount {
+    fn from_eigenvalues(
+        eigenvalues: Vec<f64>,
+        effective_samples: f64,
+        n_complete: usize,
+    ) -> SourceCount {
         let m = eigenvalues.len();
         // Directions without any variance are copies or constants, not a noise floor of 0.
         let rank = eigenvalues
@@ -78,13 +85,21 @@ impl SourceCount {
                 let geometric = tail.iter().map(|value| value.ln()).sum::<f64>() / n;
                 let arithmetic = (tail.iter().sum::<f64>() / n).ln();
                 let parameters = 0.5 * (k * (2 * rank - k)) as f64;
-                effective_samples * n * (arithmetic - geometric) + parameters * effective_samples.ln()
+                effective_samples * n * (arithmetic - geometric)
+                    + parameters * effective_samples.ln()
             })
             .collect();
-        let least = (0..rank).min_by(|&a, &b| description_length[a].total_cmp(&description_length[b]));
-        // Eigenvalues that drop to nothing leave no noise: then every direction that is there is a source.
-        let n_sources = if rank < m { rank } else { least.unwrap_or(1).max(1) };
-        let explained = eigenvalues[..n_sources].iter().sum::<f64>() / eigenvalues.iter().sum::<f64>();
+        let least =
+            (0..rank).min_by(|&a, &b| description_length[a].total_cmp(&description_length[b]));
+        // Eigenvalues that drop to nothing leave no noise: then every direction that is there is a
+        // source.
+        let n_sources = if rank < m {
+            rank
+        } else {
+            least.unwrap_or(1).max(1)
+        };
+        let explained =
+            eigenvalues[..n_sources].iter().sum::<f64>() / eigenvalues.iter().sum::<f64>();
         SourceCount {
             n_sources,
             eigenvalues,
@@ -113,11 +128,18 @@ fn dependence(observations: &Observations) -> f64 {
             continue;
         }
         for (i, square) in squares.iter_mut().enumerate() {
-            let product: f64 = channel.iter().zip(&channel[i + 1..]).map(|(a, b)| a * b).sum();
+            let product: f64 = channel
+                .iter()
+                .zip(&channel[i + 1..])
+                .map(|(a, b)| a * b)
+                .sum();
             *square += (product / power).powi(2) / m as f64;
         }
     }
-    let sum: f64 = squares.iter().take_while(|&&square| square > NEGLIGIBLE).sum();
+    let sum: f64 = squares
+        .iter()
+        .take_while(|&&square| square > NEGLIGIBLE)
+        .sum();
     1.0 + 2.0 * sum
 }
 
@@ -128,7 +150,8 @@ mod tests {
 
     #[test]
     fn a_flat_tail_after_three_is_three_sources() {
-        let count = SourceCount::from_eigenvalues(vec![3.0, 1.5, 0.9, 0.011, 0.010, 0.0095], 500.0, 500);
+        let count =
+            SourceCount::from_eigenvalues(vec![3.0, 1.5, 0.9, 0.011, 0.010, 0.0095], 500.0, 500);
         assert_eq!(count.n_sources, 3);
         assert_eq!(count.description_length.len(), 6);
         assert!(count.explained > 0.99);
@@ -142,7 +165,10 @@ mod tests {
 
     #[test]
     fn one_channel_has_one_source() {
-        assert_eq!(SourceCount::from_eigenvalues(vec![1.0], 100.0, 100).n_sources, 1);
+        assert_eq!(
+            SourceCount::from_eigenvalues(vec![1.0], 100.0, 100).n_sources,
+            1
+        );
     }
 
     #[test]
@@ -169,7 +195,8 @@ mod tests {
                         };
                         let recording = spec.generate().unwrap().recording().unwrap();
                         let found =
-                            SourceCount::estimate(&recording, ChannelScalingOptions::default()).unwrap();
+                            SourceCount::estimate(&recording, ChannelScalingOptions::default())
+                                .unwrap();
                         if found.n_sources != n_sources {
                             wrong.push((kind, n_sources, n_channels, noise, seed, found.n_sources));
                         }

@@ -1,9 +1,9 @@
 //! Whitening: principal components with unit variance, the fiber coordinates of the sources.
 //!
-//! In: prepared observations (T × m), of which rows with a NaN are missing. Out: Zw = (Y − mean)·V·Λ^(−1/2)
-//! (T × K) with ZwᵀZw/T = I over the T complete rows, from the covariance V·Λ·Vᵀ of the channels. Work is
-//! done in blocks of rows, so that no second T × m copy exists. It never returns fewer components than asked
-//! for.
+//! In: prepared observations (T × m), of which rows with a NaN are missing. Out: Zw = (Y −
+//! mean)·V·Λ^(−1/2) (T × K) with ZwᵀZw/T = I over the T complete rows, from the covariance V·Λ·Vᵀ
+//! of the channels. Work is done in blocks of rows, so that no second T × m copy exists. It never
+//! returns fewer components than asked for.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par, Side};
@@ -15,13 +15,15 @@ use crate::recording::missing_samples;
 /// Eigenvalues above this share of the largest count towards the rank of the recording.
 pub const DEFAULT_RANK_TOLERANCE: f64 = 1e-10;
 
-/// Rows per block: large enough for a fast product, small enough to stay in cache for tens of channels.
+/// Rows per block: large enough for a fast product, small enough to stay in cache for tens of
+/// channels.
 const BLOCK_ROWS: usize = 1024;
 
 /// Loadings this close to the largest one tie with it; the first of them decides the sign.
 const SIGN_TIE: f64 = 1e-9;
 
-/// Prepared values by sample and channel, NaN where missing, whether they lie in memory or are made on the way.
+/// Prepared values by sample and channel, NaN where missing, whether they lie in memory or are made
+/// on the way.
 pub(crate) trait Values {
     /// (T, m).
     fn shape(&self) -> (usize, usize);
@@ -55,10 +57,19 @@ impl Whitening {
     /// `channel_names` (one per column) are used in messages only.
     ///
     /// # Errors
-    /// [`Error::SourceCount`] when `n_components` is 0, above the number of channels or above the numerical
-    /// rank; the message names the channels that are constant or copies of others.
-    pub fn fit(prepared: MatRef<'_, f64>, n_components: usize, channel_names: &[String]) -> Result<Self> {
-        Self::fit_with_tolerance(prepared, n_components, channel_names, DEFAULT_RANK_TOLERANCE)
+    /// [`Error::SourceCount`] when `n_components` is 0, above the number of channels or above the
+    /// numerical rank; the message names the channels that are constant or copies of others.
+    pub fn fit(
+        prepared: MatRef<'_, f64>,
+        n_components: usize,
+        channel_names: &[String],
+    ) -> Result<Self> {
+        Self::fit_with_tolerance(
+            prepared,
+            n_components,
+            channel_names,
+            DEFAULT_RANK_TOLERANCE,
+        )
     }
 
     /// [`Whitening::fit`] with another `rank_tolerance`, a share of the largest eigenvalue.
@@ -72,10 +83,17 @@ impl Whitening {
         rank_tolerance: f64,
     ) -> Result<Self> {
         let missing = missing_samples(prepared);
-        Self::fit_values(&prepared, &missing, n_components, channel_names, rank_tolerance)
+        Self::fit_values(
+            &prepared,
+            &missing,
+            n_components,
+            channel_names,
+            rank_tolerance,
+        )
     }
 
-    /// The same on values that need not lie in memory; `missing` marks the samples that take no part.
+    /// The same on values that need not lie in memory; `missing` marks the samples that take no
+    /// part.
     pub(crate) fn fit_values(
         prepared: &impl Values,
         missing: &[bool],
@@ -119,12 +137,15 @@ impl Whitening {
                 "values are too large for a covariance; scale the channels".into(),
             ));
         }
-        let decomposition = covariance.self_adjoint_eigen(Side::Lower).map_err(|reason| {
-            Error::Recording(format!(
-                "the eigendecomposition of the channel covariance failed: {reason:?}"
-            ))
-        })?;
-        // faer sorts ascending. Rounding leaves small negative values where the covariance is singular.
+        let decomposition = covariance
+            .self_adjoint_eigen(Side::Lower)
+            .map_err(|reason| {
+                Error::Recording(format!(
+                    "the eigendecomposition of the channel covariance failed: {reason:?}"
+                ))
+            })?;
+        // faer sorts ascending. Rounding leaves small negative values where the covariance is
+        // singular.
         let ascending = decomposition.S().column_vector();
         let eigenvalues: Vec<f64> = (0..n_channels)
             .map(|index| ascending[n_channels - 1 - index].max(0.0))
@@ -150,8 +171,8 @@ impl Whitening {
         let mut matrix = Mat::zeros(n_channels, n_components);
         for component in 0..n_components {
             let vector = vectors.col(n_channels - 1 - component);
-            let factor =
-                sign_of((0..n_channels).map(|channel| vector[channel])) / eigenvalues[component].sqrt();
+            let factor = sign_of((0..n_channels).map(|channel| vector[channel]))
+                / eigenvalues[component].sqrt();
             for channel in 0..n_channels {
                 matrix[(channel, component)] = factor * vector[channel];
             }
@@ -167,10 +188,12 @@ impl Whitening {
     /// [`eigenvalues`](Self::eigenvalues).
     ///
     /// # Errors
-    /// When the shapes do not fit each other, a number is not finite or a used eigenvalue is not above 0.
+    /// When the shapes do not fit each other, a number is not finite or a used eigenvalue is not
+    /// above 0.
     pub fn from_parts(mean: Vec<f64>, matrix: Mat<f64>, eigenvalues: Vec<f64>) -> Result<Self> {
         let (n_channels, n_components) = (matrix.nrows(), matrix.ncols());
-        if mean.len() != n_channels || eigenvalues.len() != n_channels || n_components > n_channels {
+        if mean.len() != n_channels || eigenvalues.len() != n_channels || n_components > n_channels
+        {
             return Err(Error::State(format!(
                 "whitening has a {n_channels} × {n_components} matrix, {} means and {} eigenvalues; \
                  expected an m × K matrix with K ≤ m, m means and m eigenvalues",
@@ -178,13 +201,17 @@ impl Whitening {
                 eigenvalues.len()
             )));
         }
-        let finite = mean.iter().chain(&eigenvalues).all(|value| value.is_finite())
+        let finite = mean
+            .iter()
+            .chain(&eigenvalues)
+            .all(|value| value.is_finite())
             && matrix
                 .col_iter()
                 .all(|column| column.iter().all(|value| value.is_finite()));
         if !finite || !eigenvalues[..n_components].iter().all(|&value| value > 0.0) {
             return Err(Error::State(
-                "whitening has a number that is not finite, or an eigenvalue that is not above 0".into(),
+                "whitening has a number that is not finite, or an eigenvalue that is not above 0"
+                    .into(),
             ));
         }
         Ok(Self {
@@ -214,17 +241,20 @@ impl Whitening {
         self.matrix.as_ref()
     }
 
-    /// All m eigenvalues of the channel covariance, descending: the variances of the principal components.
+    /// All m eigenvalues of the channel covariance, descending: the variances of the principal
+    /// components.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigenvalues
     }
 
     /// Share of the total variance that the K components keep.
     pub fn explained_variance_ratio(&self) -> f64 {
-        self.eigenvalues[..self.n_components()].iter().sum::<f64>() / self.eigenvalues.iter().sum::<f64>()
+        self.eigenvalues[..self.n_components()].iter().sum::<f64>()
+            / self.eigenvalues.iter().sum::<f64>()
     }
 
-    /// Zw = (Y − mean)·V·Λ^(−1/2), T × K. Rows with a NaN become rows of zeros, the mean of the components.
+    /// Zw = (Y − mean)·V·Λ^(−1/2), T × K. Rows with a NaN become rows of zeros, the mean of the
+    /// components.
     ///
     /// # Errors
     /// When the number of columns is not the number of channels fitted.
@@ -258,9 +288,11 @@ impl Whitening {
             });
         }
         // Λ^(1/2)·Vᵀ = Λ·(V·Λ^(−1/2))ᵀ, so the matrix and the eigenvalues are all that is stored.
-        let inverse = Mat::from_fn(self.n_components(), self.n_channels(), |component, channel| {
-            self.eigenvalues[component] * self.matrix[(channel, component)]
-        });
+        let inverse = Mat::from_fn(
+            self.n_components(),
+            self.n_channels(),
+            |component, channel| self.eigenvalues[component] * self.matrix[(channel, component)],
+        );
         let mut channels = Mat::from_fn(whitened.nrows(), self.n_channels(), |_, channel| {
             self.mean[channel]
         });
@@ -279,7 +311,8 @@ fn column_means(values: &impl Values, missing: &[bool], n_complete: usize) -> Ve
                     .map(|t| values.at(t, channel))
             };
             let first = complete().sum::<f64>() / n_complete as f64;
-            // A second pass removes the rounding of the first; a constant then has exactly its value as mean.
+            // A second pass removes the rounding of the first; a constant then has exactly its
+            // value as mean.
             first + complete().map(|value| value - first).sum::<f64>() / n_complete as f64
         })
         .collect()
@@ -303,8 +336,8 @@ fn covariance(values: &impl Values, missing: &[bool], n_complete: usize, mean: &
     covariance
 }
 
-/// Calls `visit(first row, centered rows)` for consecutive blocks; missing rows are zero, which adds nothing
-/// to a sum of products.
+/// Calls `visit(first row, centered rows)` for consecutive blocks; missing rows are zero, which
+/// adds nothing to a sum of products.
 fn for_each_centered_block(
     values: &impl Values,
     missing: &[bool],

@@ -10,7 +10,9 @@ use super::*;
 fn gaussian(n_samples: usize, n_channels: usize, seed: u64) -> Mat<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     // Channels of unequal size and mean, correlated through a shared term.
-    let shared: Vec<f64> = (0..n_samples).map(|_| StandardNormal.sample(&mut rng)).collect();
+    let shared: Vec<f64> = (0..n_samples)
+        .map(|_| StandardNormal.sample(&mut rng))
+        .collect();
     Mat::from_fn(n_samples, n_channels, |t, channel| {
         let own: f64 = StandardNormal.sample(&mut rng);
         (1.0 + channel as f64) * (own + 0.5 * shared[t]) + 10.0 * channel as f64
@@ -18,15 +20,21 @@ fn gaussian(n_samples: usize, n_channels: usize, seed: u64) -> Mat<f64> {
 }
 
 fn names(n_channels: usize) -> Vec<String> {
-    (0..n_channels).map(|channel| format!("name{channel}")).collect()
+    (0..n_channels)
+        .map(|channel| format!("name{channel}"))
+        .collect()
 }
 
 fn refused(prepared: &Mat<f64>, n_components: usize, expected_parts: &[&str]) {
-    let error = Whitening::fit(prepared.as_ref(), n_components, &names(prepared.ncols())).unwrap_err();
+    let error =
+        Whitening::fit(prepared.as_ref(), n_components, &names(prepared.ncols())).unwrap_err();
     assert!(matches!(error, Error::SourceCount(_)), "{error}");
     let message = error.to_string();
     for part in expected_parts {
-        assert!(message.contains(part), "\"{message}\" should contain \"{part}\"");
+        assert!(
+            message.contains(part),
+            "\"{message}\" should contain \"{part}\""
+        );
     }
 }
 
@@ -36,7 +44,10 @@ fn assert_identity_covariance(whitened: &Mat<f64>, n_complete: usize) {
         for column in 0..whitened.ncols() {
             let expected = if row == column { 1.0 } else { 0.0 };
             let found = product[(row, column)] / n_complete as f64;
-            assert!((found - expected).abs() < 1e-10, "({row}, {column}): {found}");
+            assert!(
+                (found - expected).abs() < 1e-10,
+                "({row}, {column}): {found}"
+            );
         }
     }
 }
@@ -54,11 +65,19 @@ fn whitened_components_have_identity_covariance() {
         (3000, 8, 5),
     ] {
         let prepared = gaussian(n_samples, n_channels, 1);
-        let whitening = Whitening::fit(prepared.as_ref(), n_components, &names(n_channels)).unwrap();
+        let whitening =
+            Whitening::fit(prepared.as_ref(), n_components, &names(n_channels)).unwrap();
         let whitened = whitening.transform(prepared.as_ref()).unwrap();
-        assert_eq!((whitened.nrows(), whitened.ncols()), (n_samples, n_components));
+        assert_eq!(
+            (whitened.nrows(), whitened.ncols()),
+            (n_samples, n_components)
+        );
         assert_identity_covariance(&whitened, n_samples);
-        assert!(whitening.eigenvalues().is_sorted_by(|early, late| early >= late));
+        assert!(
+            whitening
+                .eigenvalues()
+                .is_sorted_by(|early, late| early >= late)
+        );
         assert_eq!(whitening.eigenvalues().len(), n_channels);
     }
 }
@@ -91,11 +110,13 @@ fn signs_are_fixed_by_the_largest_loading() {
     let negated = Mat::from_fn(300, 5, |t, channel| -prepared[(t, channel)]);
     let whitening = Whitening::fit(prepared.as_ref(), 5, &names(5)).unwrap();
     for column in whitening.matrix().col_iter() {
-        let largest =
-            column.iter().copied().fold(
-                0.0f64,
-                |best, value| if value.abs() > best.abs() { value } else { best },
-            );
+        let largest = column.iter().copied().fold(0.0f64, |best, value| {
+            if value.abs() > best.abs() {
+                value
+            } else {
+                best
+            }
+        });
         assert!(largest > 0.0);
     }
     // The covariance of −Y is that of Y, so the map must be the same.
@@ -137,15 +158,21 @@ fn too_many_sources_are_refused_with_the_reason_and_the_remedy() {
     );
     assert!(Whitening::fit(copied.as_ref(), 3, &names(4)).is_ok());
 
-    let constant = Mat::from_fn(
-        200,
-        3,
-        |t, channel| if channel == 1 { 0.1 } else { prepared[(t, channel)] },
-    );
+    let constant = Mat::from_fn(200, 3, |t, channel| {
+        if channel == 1 {
+            0.1
+        } else {
+            prepared[(t, channel)]
+        }
+    });
     refused(
         &constant,
         3,
-        &["rank 2", "constant: drop channel name1", "at most 2 sources"],
+        &[
+            "rank 2",
+            "constant: drop channel name1",
+            "at most 2 sources",
+        ],
     );
 
     let tiny = Mat::from_fn(
@@ -195,9 +222,12 @@ fn wrong_shapes_and_saved_states_are_refused() {
 
     let (mean, matrix) = (whitening.mean().to_vec(), whitening.matrix().to_owned());
     let eigenvalues = whitening.eigenvalues().to_vec();
-    let reloaded = Whitening::from_parts(mean.clone(), matrix.clone(), eigenvalues.clone()).unwrap();
+    let reloaded =
+        Whitening::from_parts(mean.clone(), matrix.clone(), eigenvalues.clone()).unwrap();
     assert_eq!(reloaded, whitening);
-    assert!(Whitening::from_parts(mean[1..].to_vec(), matrix.clone(), eigenvalues.clone()).is_err());
+    assert!(
+        Whitening::from_parts(mean[1..].to_vec(), matrix.clone(), eigenvalues.clone()).is_err()
+    );
     assert!(Whitening::from_parts(mean.clone(), matrix.clone(), vec![0.0; 4]).is_err());
     assert!(Whitening::from_parts(vec![f64::NAN; 4], matrix, eigenvalues).is_err());
 }

@@ -1,9 +1,10 @@
 //! Mixing matrices of a given condition number whose channels are equally loud.
 //!
-//! In: sizes, a condition number and random numbers. Out: an m × K matrix with rows of norm 1 and singular values in
-//! geometric progression. P·diag(σ)·Qᵀ with random orthonormal P and Q has the singular values; rotations of two rows at
-//! a time, which keep them, then bring every row to norm 1: R. B. Bendel and M. R. Mickey, *Population correlation
-//! matrices for sampling experiments*, Communications in Statistics 7(2), 1978; P. I. Davies and N. J. Higham, BIT 40(4),
+//! In: sizes, a condition number and random numbers. Out: an m × K matrix with rows of norm 1 and
+//! singular values in geometric progression. P·diag(σ)·Qᵀ with random orthonormal P and Q has the
+//! singular values; rotations of two rows at a time, which keep them, then bring every row to norm
+//! 1: R. B. Bendel and M. R. Mickey, *Population correlation matrices for sampling experiments*,
+//! Communications in Statistics 7(2), 1978; P. I. Davies and N. J. Higham, BIT 40(4),
 //! 2000. Sums are plain loops, in one order on every machine.
 
 use faer::Mat;
@@ -12,8 +13,14 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::sources::geometric;
 
-/// A random m × K matrix (m ≥ K) with rows of norm 1 whose largest singular value is `condition` times the smallest.
-pub(super) fn conditioned(n_rows: usize, n_columns: usize, condition: f64, rng: &mut ChaCha8Rng) -> Mat<f64> {
+/// A random m × K matrix (m ≥ K) with rows of norm 1 whose largest singular value is `condition`
+/// times the smallest.
+pub(super) fn conditioned(
+    n_rows: usize,
+    n_columns: usize,
+    condition: f64,
+    rng: &mut ChaCha8Rng,
+) -> Mat<f64> {
     let left = orthonormal(n_rows, n_columns, rng);
     let right = orthonormal(n_columns, n_columns, rng);
     let spread: Vec<f64> = (0..n_columns)
@@ -58,14 +65,19 @@ fn orthonormal(n_rows: usize, n_columns: usize, rng: &mut ChaCha8Rng) -> Mat<f64
     matrix
 }
 
-/// Rotates pairs of rows, one too short and one too long, so that the first has norm 1, until all have.
+/// Rotates pairs of rows, one too short and one too long, so that the first has norm 1, until all
+/// have.
 fn equalize_rows(matrix: &mut Mat<f64>) {
     let product = |matrix: &Mat<f64>, a: usize, b: usize| -> f64 {
-        (0..matrix.ncols()).map(|k| matrix[(a, k)] * matrix[(b, k)]).sum()
+        (0..matrix.ncols())
+            .map(|k| matrix[(a, k)] * matrix[(b, k)])
+            .sum()
     };
     // Every rotation settles a row.
     for _ in 1..matrix.nrows() {
-        let norms: Vec<f64> = (0..matrix.nrows()).map(|row| product(matrix, row, row)).collect();
+        let norms: Vec<f64> = (0..matrix.nrows())
+            .map(|row| product(matrix, row, row))
+            .collect();
         let extreme = |sign: f64| {
             let rows = 0..norms.len();
             rows.max_by(|&a, &b| (sign * norms[a]).total_cmp(&(sign * norms[b])))
@@ -100,7 +112,8 @@ mod tests {
     fn the_condition_is_as_asked_and_rows_have_norm_one() {
         for (n_rows, n_columns) in [(1, 1), (2, 2), (6, 3), (12, 12), (40, 12)] {
             for asked in [1.0, 7.0, 300.0, 10_000.0] {
-                let matrix = conditioned(n_rows, n_columns, asked, &mut ChaCha8Rng::seed_from_u64(3));
+                let matrix =
+                    conditioned(n_rows, n_columns, asked, &mut ChaCha8Rng::seed_from_u64(3));
                 let found = condition(matrix.as_ref()).unwrap();
                 let expected = if n_columns == 1 { 1.0 } else { asked };
                 assert!(

@@ -1,7 +1,7 @@
 //! Names of source kinds and mixings, as typed on a command line and printed in tables.
 //!
-//! In: text. Out: [`SourceKind`] and [`MixingKind`], and back. What the names mean is in `sources.rs`,
-//! `segments.rs` and `mixing.rs`.
+//! In: text. Out: [`SourceKind`] and [`MixingKind`], and back. What the names mean is in
+//! `sources.rs`, `segments.rs` and `mixing.rs`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +17,8 @@ const MOST_LAYERS: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SourceKind {
-    /// Squared-exponential Gaussian processes with well separated length-scales (6, 20, 70 samples).
+    /// Squared-exponential Gaussian processes with well separated length-scales (6, 20, 70
+    /// samples).
     Gp,
     /// The same with close length-scales (10, 16, 26 samples).
     GpClose,
@@ -29,11 +30,14 @@ pub enum SourceKind {
     NonSmooth,
     /// AR(2) resonances that switch between two regimes, as in structured nonlinear ICA (SNICA).
     SwitchingAr,
-    /// Laplace noise whose scale changes from segment to segment, as in time-contrastive learning (TCL).
+    /// Laplace noise whose scale changes from segment to segment, as in time-contrastive learning
+    /// (TCL).
     SegmentLaplace,
-    /// Gaussian noise whose variance changes from segment to segment, as in identifiable VAEs (iVAE).
+    /// Gaussian noise whose variance changes from segment to segment, as in identifiable VAEs
+    /// (iVAE).
     SegmentGaussian,
-    /// White Gaussian noise whose variance changes smoothly: nothing but the variance tells the sources apart.
+    /// White Gaussian noise whose variance changes smoothly: nothing but the variance tells the
+    /// sources apart.
     Nonstationary,
 }
 
@@ -109,7 +113,8 @@ impl FromStr for SourceKind {
 pub enum MixingKind {
     /// A well-conditioned Gaussian matrix with rows of norm 1.
     Linear,
-    /// A random matrix of a given condition number with rows of norm 1, singular values in geometric progression.
+    /// A random matrix of a given condition number with rows of norm 1, singular values in
+    /// geometric progression.
     Conditioned {
         /// Largest over smallest singular value, from 1 to 10000.
         condition: usize,
@@ -159,7 +164,9 @@ impl MixingKind {
 
     pub(super) fn check(self) -> Result<()> {
         match self {
-            Self::LeakyMlp { layers } | Self::TanhMlp { layers } if !(1..=MOST_LAYERS).contains(&layers) => {
+            Self::LeakyMlp { layers } | Self::TanhMlp { layers }
+                if !(1..=MOST_LAYERS).contains(&layers) =>
+            {
                 Err(Error::Config {
                     field: "mixing",
                     found: self.to_string(),
@@ -196,7 +203,10 @@ impl FromStr for MixingKind {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let number_after = |prefix: &str| text.strip_prefix(prefix).and_then(|number| number.parse().ok());
+        let number_after = |prefix: &str| {
+            text.strip_prefix(prefix)
+                .and_then(|number| number.parse().ok())
+        };
         let kind = match text {
             "linear" => Self::Linear,
             "pnl" => Self::Pnl,
@@ -265,8 +275,10 @@ mod tests {
 
     #[test]
     fn stream_numbers_are_distinct() {
-        let numbers: std::collections::HashSet<u64> =
-            SourceKind::ALL.iter().map(|kind| kind.stream_number()).collect();
+        let numbers: std::collections::HashSet<u64> = SourceKind::ALL
+            .iter()
+            .map(|kind| kind.stream_number())
+            .collect();
         assert_eq!(numbers.len(), SourceKind::ALL.len());
         let mixings = [
             "linear",

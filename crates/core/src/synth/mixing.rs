@@ -1,7 +1,8 @@
 //! Mixings: from K standardised sources to m channels.
 //!
-//! In: sources (T × K) and a [`MixingKind`]. Out: channels before standardisation and, for a linear mixing,
-//! its matrix. Sums are plain loops, in one order on every machine. Noise and units are the caller's.
+//! In: sources (T × K) and a [`MixingKind`]. Out: channels before standardisation and, for a linear
+//! mixing, its matrix. Sums are plain loops, in one order on every machine. Noise and units are the
+//! caller's.
 
 use faer::{Mat, MatRef};
 use rand_chacha::ChaCha8Rng;
@@ -15,8 +16,8 @@ use crate::error::{Error, Result};
 const BOUNDED_SOURCES: usize = 4;
 /// … as the suites require; …
 const CONDITION_BOUND: f64 = 6.0;
-/// … beyond, below this multiple of K, since the condition of a Gaussian matrix grows with its size: a square
-/// one is accepted about every fifth time at 2·K, and practically never at 6.
+/// … beyond, below this multiple of K, since the condition of a Gaussian matrix grows with its
+/// size: a square one is accepted about every fifth time at 2·K, and practically never at 6.
 const CONDITION_PER_SOURCE: f64 = 2.0;
 /// Draws before giving up; chance alone does not need this many.
 const MOST_DRAWS: usize = 10_000;
@@ -51,7 +52,9 @@ pub(super) fn mix(spec: &ProblemSpec, sources: &Mat<f64>) -> Result<Mixed> {
         }
         MixingKind::Mlp2 => layered(spec, sources, 2, |z| leaky(z, 0.4), &mut rng),
         MixingKind::Mlp3 => layered(spec, sources, 3, |z| libm::tanh(z) + 0.2 * z, &mut rng),
-        MixingKind::LeakyMlp { layers } => layered(spec, sources, layers, |z| leaky(z, 0.2), &mut rng),
+        MixingKind::LeakyMlp { layers } => {
+            layered(spec, sources, layers, |z| leaky(z, 0.2), &mut rng)
+        }
         MixingKind::TanhMlp { layers } => {
             layered(spec, sources, layers, |z| libm::tanh(z) + 0.1 * z, &mut rng)
         }
@@ -117,7 +120,11 @@ pub(super) fn condition_bound(n_sources: usize) -> f64 {
 }
 
 /// A Gaussian matrix, drawn until its condition is below [`condition_bound`].
-pub(super) fn well_conditioned(n_rows: usize, n_columns: usize, rng: &mut ChaCha8Rng) -> Result<Mat<f64>> {
+pub(super) fn well_conditioned(
+    n_rows: usize,
+    n_columns: usize,
+    rng: &mut ChaCha8Rng,
+) -> Result<Mat<f64>> {
     let bound = condition_bound(n_columns);
     for _ in 0..MOST_DRAWS {
         let matrix = Mat::from_fn(n_rows, n_columns, |_, _| StandardNormal.sample(rng));

@@ -1,9 +1,10 @@
 //! Problems with known answers: seeded sources, mixings and noise.
 //!
-//! In: a [`ProblemSpec`]. Out: a [`Problem`] with observations, true sources and, for linear mixings, the
-//! true mixing matrix. The same specification gives the same numbers: random numbers come from ChaCha8 with
-//! `seed`, and every combination of source kind, mixing, purpose and source has a stream of its own. This
-//! module does not know the method that will be tried on its problems.
+//! In: a [`ProblemSpec`]. Out: a [`Problem`] with observations, true sources and, for linear
+//! mixings, the true mixing matrix. The same specification gives the same numbers: random numbers
+//! come from ChaCha8 with `seed`, and every combination of source kind, mixing, purpose and source
+//! has a stream of its own. This module does not know the method that will be tried on its
+//! problems.
 
 mod conditioned;
 mod kinds;
@@ -70,7 +71,8 @@ pub struct Problem {
     pub observations: Mat<f64>,
     /// S, T × K: columns of mean 0 and standard deviation 1.
     pub sources: Mat<f64>,
-    /// For a linear mixing the effective m × K matrix A in standardised channel units: Y = S·Aᵀ + noise.
+    /// For a linear mixing the effective m × K matrix A in standardised channel units: Y = S·Aᵀ +
+    /// noise.
     pub mixing: Option<Mat<f64>>,
 }
 
@@ -96,18 +98,20 @@ impl ProblemSpec {
     /// Generates the problem.
     ///
     /// # Errors
-    /// [`Error::Config`] when a number is out of range, or the recording is too short for a source to vary.
+    /// [`Error::Config`] when a number is out of range, or the recording is too short for a source
+    /// to vary.
     pub fn generate(&self) -> Result<Problem> {
         self.check()?;
         self.mix_sources(&sources::generate(self))
     }
 
-    /// The problem whose sources are given, real ones for example, in place of generated ones: standardised, mixed and
-    /// disturbed as this specification says. Its `kind` only chooses random numbers.
+    /// The problem whose sources are given, real ones for example, in place of generated ones:
+    /// standardised, mixed and disturbed as this specification says. Its `kind` only chooses random
+    /// numbers.
     ///
     /// # Errors
-    /// [`Error::Shape`] when `sources` are not `n_samples` × `n_sources`, [`Error::Recording`] when a value is not finite,
-    /// and as [`ProblemSpec::generate`].
+    /// [`Error::Shape`] when `sources` are not `n_samples` × `n_sources`, [`Error::Recording`] when
+    /// a value is not finite, and as [`ProblemSpec::generate`].
     pub fn generate_from(&self, sources: &Mat<f64>) -> Result<Problem> {
         self.check()?;
         if sources.shape() != (self.n_samples, self.n_sources) {
@@ -131,12 +135,15 @@ impl ProblemSpec {
     fn mix_sources(&self, raw: &Mat<f64>) -> Result<Problem> {
         for (source, column) in raw.col_iter().enumerate() {
             if Moments::of_column(column).constant {
-                return Err(self.too_short(format!("source {source} (counted from 0) does not vary")));
+                return Err(
+                    self.too_short(format!("source {source} (counted from 0) does not vary"))
+                );
             }
         }
         let sources = standardize_columns(raw.as_ref());
         let mixed = mixing::mix(self, &sources)?;
-        let channel_moments: Vec<Moments> = mixed.channels.col_iter().map(Moments::of_column).collect();
+        let channel_moments: Vec<Moments> =
+            mixed.channels.col_iter().map(Moments::of_column).collect();
         if channel_moments.iter().any(|moments| moments.constant) {
             return Err(self.too_short("a channel does not vary".into()));
         }
@@ -170,7 +177,11 @@ impl ProblemSpec {
             })
         };
         if self.n_samples < 2 {
-            return out_of_range("n_samples", self.n_samples.to_string(), "at least 2 samples");
+            return out_of_range(
+                "n_samples",
+                self.n_samples.to_string(),
+                "at least 2 samples",
+            );
         }
         if self.n_sources == 0 {
             return out_of_range("n_sources", self.n_sources.to_string(), "at least 1 source");
@@ -179,7 +190,10 @@ impl ProblemSpec {
             return out_of_range(
                 "n_channels",
                 self.n_channels.to_string(),
-                &format!("at least as many channels as the {} sources", self.n_sources),
+                &format!(
+                    "at least as many channels as the {} sources",
+                    self.n_sources
+                ),
             );
         }
         if !(0.0..=LARGEST_NOISE).contains(&self.noise) {
@@ -194,7 +208,10 @@ impl ProblemSpec {
             return out_of_range(
                 "n_samples",
                 self.n_samples.to_string(),
-                &format!("at most {MOST_VALUES} values in {} channels", self.n_channels),
+                &format!(
+                    "at most {MOST_VALUES} values in {} channels",
+                    self.n_channels
+                ),
             );
         }
         self.mixing.check()
@@ -208,8 +225,8 @@ impl ProblemSpec {
         }
     }
 
-    /// The random numbers for one purpose. Streams of one seed never overlap, so a longer recording, other
-    /// channels or other noise leave the rest of the problem as it was.
+    /// The random numbers for one purpose. Streams of one seed never overlap, so a longer
+    /// recording, other channels or other noise leave the rest of the problem as it was.
     fn stream(&self, purpose: Purpose) -> ChaCha8Rng {
         let purpose = match purpose {
             Purpose::Mixing => 0,
@@ -217,7 +234,9 @@ impl ProblemSpec {
             Purpose::Source(source) => 2 + source as u64,
         };
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        rng.set_stream(self.kind.stream_number() << 48 | self.mixing.stream_number() << 32 | purpose);
+        rng.set_stream(
+            self.kind.stream_number() << 48 | self.mixing.stream_number() << 32 | purpose,
+        );
         rng
     }
 }

@@ -1,12 +1,15 @@
-//! Non-stationary sources of the nonlinear ICA literature: switching regimes and modulated segments.
+//! Non-stationary sources of the nonlinear ICA literature: switching regimes and modulated
+//! segments.
 //!
-//! In: one random stream per source. Out: raw sources of T samples, which the caller standardises. Segments
-//! have the same boundaries in all sources, as the papers assume; each source has its own modulation. Smooth
-//! modulation, as the classical methods for nonstationary sources assume, is here too.
+//! In: one random stream per source. Out: raw sources of T samples, which the caller standardises.
+//! Segments have the same boundaries in all sources, as the papers assume; each source has its own
+//! modulation. Smooth modulation, as the classical methods for nonstationary sources assume, is
+//! here too.
 //!
-//! * Hälvä et al., *Disentangling identifiable features from noisy data with structured nonlinear ICA*
-//!   (2021): SNICA.
-//! * Hyvärinen and Morioka, *Unsupervised feature extraction by time-contrastive learning* (2016): TCL.
+//! * Hälvä et al., *Disentangling identifiable features from noisy data with structured nonlinear
+//!   ICA* (2021): SNICA.
+//! * Hyvärinen and Morioka, *Unsupervised feature extraction by time-contrastive learning* (2016):
+//!   TCL.
 //! * Khemakhem et al., *Variational autoencoders and nonlinear ICA* (2020): iVAE.
 
 use std::f64::consts::TAU;
@@ -27,7 +30,8 @@ const RESONANCE: (f64, f64) = (0.15, 0.01);
 const REGIME_RATIO: f64 = 1.8;
 /// Samples before the recording starts, by when 0.97^n has vanished.
 const N_FORGOTTEN: usize = 1000;
-/// Samples per segment. The papers use segments of hundreds of samples in recordings of 10⁵; this suits 10³.
+/// Samples per segment. The papers use segments of hundreds of samples in recordings of 10⁵; this
+/// suits 10³.
 const SEGMENT_LENGTH: usize = 50;
 /// Scales of modulated Laplace sources are uniform in this range (bounded away from silence).
 const LAPLACE_SCALE: (f64, f64) = (0.1, 1.0);
@@ -87,7 +91,10 @@ pub(super) fn modulated_laplace(n_samples: usize, rng: &mut ChaCha8Rng) -> Vec<f
 
 /// Gaussian noise with one variance per segment (iVAE).
 pub(super) fn modulated_gaussian(n_samples: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
-    let scale = |rng: &mut ChaCha8Rng| rng.random_range(GAUSSIAN_VARIANCE.0..GAUSSIAN_VARIANCE.1).sqrt();
+    let scale = |rng: &mut ChaCha8Rng| {
+        rng.random_range(GAUSSIAN_VARIANCE.0..GAUSSIAN_VARIANCE.1)
+            .sqrt()
+    };
     modulated(n_samples, rng, scale, |rng| StandardNormal.sample(rng))
 }
 

@@ -1,9 +1,9 @@
 //! Source generators: Gaussian processes, sines, AR(1) and non-smooth waves.
 //!
 //! In: a specification and one random stream per source. Out: raw sources, T × K, which the caller
-//! standardises. With K = 3 the parameters are exactly those of the suites; for other K they are spread over
-//! the same range. Elementary functions come from `libm`, so that the same seed gives the same bits on every
-//! machine.
+//! standardises. With K = 3 the parameters are exactly those of the suites; for other K they are
+//! spread over the same range. Elementary functions come from `libm`, so that the same seed gives
+//! the same bits on every machine.
 
 use std::f64::consts::TAU;
 
@@ -15,8 +15,8 @@ use rand_distr::{Distribution, StandardNormal};
 use super::segments;
 use super::{ProblemSpec, Purpose, SourceKind};
 
-/// The kernel of a Gaussian process is cut at this many length-scales, where it has fallen to exp(−25) ≈
-/// 1e-11.
+/// The kernel of a Gaussian process is cut at this many length-scales, where it has fallen to
+/// exp(−25) ≈ 1e-11.
 const KERNEL_REACH: f64 = 5.0;
 /// An AR process forgets its start for so long that its memory of it is below this.
 const FORGOTTEN: f64 = 1e-12;
@@ -38,25 +38,31 @@ pub(super) fn generate(spec: &ProblemSpec) -> Mat<f64> {
 fn generate_one(spec: &ProblemSpec, source: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
     let (n_samples, n_sources) = (spec.n_samples, spec.n_sources);
     match spec.kind {
-        SourceKind::Gp => gaussian_process(n_samples, spread([6.0, 20.0, 70.0], source, n_sources), rng),
-        SourceKind::GpClose => {
-            gaussian_process(n_samples, spread([10.0, 16.0, 26.0], source, n_sources), rng)
+        SourceKind::Gp => {
+            gaussian_process(n_samples, spread([6.0, 20.0, 70.0], source, n_sources), rng)
         }
+        SourceKind::GpClose => gaussian_process(
+            n_samples,
+            spread([10.0, 16.0, 26.0], source, n_sources),
+            rng,
+        ),
         SourceKind::Sines => sines(n_samples, source, n_sources, rng),
         SourceKind::Ar => {
             let pole = ar_pole(source, n_sources);
             autoregressive(n_samples, pole, || StandardNormal.sample(rng))
         }
         SourceKind::NonSmooth => non_smooth(n_samples, source, n_sources, rng),
-        SourceKind::SwitchingAr => segments::switching_autoregressive(n_samples, source, n_sources, rng),
+        SourceKind::SwitchingAr => {
+            segments::switching_autoregressive(n_samples, source, n_sources, rng)
+        }
         SourceKind::SegmentLaplace => segments::modulated_laplace(n_samples, rng),
         SourceKind::SegmentGaussian => segments::modulated_gaussian(n_samples, rng),
         SourceKind::Nonstationary => segments::enveloped_gaussian(n_samples, rng),
     }
 }
 
-/// The given value for K = 3, otherwise the `index`-th of K values in geometric progression between the outer
-/// two (their geometric mean when K = 1).
+/// The given value for K = 3, otherwise the `index`-th of K values in geometric progression between
+/// the outer two (their geometric mean when K = 1).
 fn spread(for_three: [f64; 3], index: usize, count: usize) -> f64 {
     if count == 3 {
         for_three[index]
@@ -86,10 +92,14 @@ fn ar_pole(index: usize, count: usize) -> f64 {
 
 /// White Gaussian noise convolved with exp(−t²/ℓ²).
 ///
-/// The convolution of that kernel with itself is proportional to exp(−t²/(2ℓ²)), so this is a stationary
-/// Gaussian process with exactly the squared-exponential covariance of length-scale ℓ, in O(T·ℓ) instead of
-/// O(T³).
-pub(super) fn gaussian_process(n_samples: usize, length_scale: f64, rng: &mut ChaCha8Rng) -> Vec<f64> {
+/// The convolution of that kernel with itself is proportional to exp(−t²/(2ℓ²)), so this is a
+/// stationary Gaussian process with exactly the squared-exponential covariance of length-scale ℓ,
+/// in O(T·ℓ) instead of O(T³).
+pub(super) fn gaussian_process(
+    n_samples: usize,
+    length_scale: f64,
+    rng: &mut ChaCha8Rng,
+) -> Vec<f64> {
     let reach = libm::ceil(KERNEL_REACH * length_scale) as usize;
     let kernel: Vec<f64> = (0..=2 * reach)
         .map(|index| {
@@ -129,9 +139,9 @@ pub(super) fn laplace(rng: &mut ChaCha8Rng) -> f64 {
 
 /// Three shapes in turn: a pair of sines, a modulated sine, a sine with a slower one.
 ///
-/// With K = 3 they are sin(31)+½sin(43), sin(11)(1+½sin(2)) and sin(3)+0.4 sin(1.3), in cycles per recording
-/// with random phases; for other K the main frequencies are geometric from 31 to 3 and the rest keep their
-/// ratios.
+/// With K = 3 they are sin(31)+½sin(43), sin(11)(1+½sin(2)) and sin(3)+0.4 sin(1.3), in cycles per
+/// recording with random phases; for other K the main frequencies are geometric from 31 to 3 and
+/// the rest keep their ratios.
 fn sines(n_samples: usize, source: usize, n_sources: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
     let main = match n_sources {
         3 => [SINE_CYCLES.0, 11.0, SINE_CYCLES.1][source],
@@ -196,7 +206,9 @@ mod tests {
 
     #[test]
     fn other_numbers_span_the_same_range_geometrically() {
-        let scales: Vec<f64> = (0..5).map(|index| spread([6.0, 20.0, 70.0], index, 5)).collect();
+        let scales: Vec<f64> = (0..5)
+            .map(|index| spread([6.0, 20.0, 70.0], index, 5))
+            .collect();
         assert!((scales[0] - 6.0).abs() < 1e-12 && (scales[4] - 70.0).abs() < 1e-9);
         assert!((scales[1] / scales[0] - scales[4] / scales[3]).abs() < 1e-9);
         assert!((spread([4.0, 1.0, 9.0], 0, 1) - 6.0).abs() < 1e-12);

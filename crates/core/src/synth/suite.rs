@@ -19,7 +19,8 @@ pub fn linear_suite(seeds: &[u64]) -> Vec<ProblemSpec> {
     suite(&kinds, &[MixingKind::Linear], LINEAR_NOISE, seeds)
 }
 
-/// Four source kinds × three nonlinear mixings × the given seeds, T = 1000, K = 3, m = 6, noise 0.01.
+/// Four source kinds × three nonlinear mixings × the given seeds, T = 1000, K = 3, m = 6, noise
+/// 0.01.
 pub fn nonlinear_suite(seeds: &[u64]) -> Vec<ProblemSpec> {
     let kinds = [
         SourceKind::Gp,
@@ -31,7 +32,12 @@ pub fn nonlinear_suite(seeds: &[u64]) -> Vec<ProblemSpec> {
     suite(&kinds, &mixings, NONLINEAR_NOISE, seeds)
 }
 
-fn suite(kinds: &[SourceKind], mixings: &[MixingKind], noise: f64, seeds: &[u64]) -> Vec<ProblemSpec> {
+fn suite(
+    kinds: &[SourceKind],
+    mixings: &[MixingKind],
+    noise: f64,
+    seeds: &[u64],
+) -> Vec<ProblemSpec> {
     let mut specs = Vec::with_capacity(kinds.len() * mixings.len() * seeds.len());
     for &kind in kinds {
         for &mixing in mixings {

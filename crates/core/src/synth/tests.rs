@@ -28,7 +28,9 @@ fn assert_standardized(values: &Mat<f64>) {
 fn every_kind_and_mixing_is_standardised_for_awkward_sizes() {
     for kind in SourceKind::ALL {
         for mixing in MIXINGS {
-            for (n_samples, n_sources, n_channels) in [(30, 1, 1), (101, 2, 2), (64, 3, 6), (200, 7, 9)] {
+            for (n_samples, n_sources, n_channels) in
+                [(30, 1, 1), (101, 2, 2), (64, 3, 6), (200, 7, 9)]
+            {
                 let spec = ProblemSpec {
                     kind,
                     mixing,
@@ -123,7 +125,8 @@ fn effective_mixing_reproduces_the_channels_and_noise_has_its_size() {
     for t in 0..1000 {
         for channel in 0..6 {
             assert!((product[(t, channel)] - quiet.observations[(t, channel)]).abs() < 1e-12);
-            sum_of_squares += (noisy.observations[(t, channel)] - quiet.observations[(t, channel)]).powi(2);
+            sum_of_squares +=
+                (noisy.observations[(t, channel)] - quiet.observations[(t, channel)]).powi(2);
         }
     }
     assert!(((sum_of_squares / 6000.0).sqrt() - 0.1).abs() < 0.005);
@@ -138,8 +141,11 @@ fn drawn_matrices_keep_the_condition_bound() {
     for (n_rows, n_columns) in [(1, 1), (2, 2), (4, 4), (6, 3), (8, 8), (20, 20)] {
         for seed in 0..10 {
             let matrix =
-                mixing::well_conditioned(n_rows, n_columns, &mut ChaCha8Rng::seed_from_u64(seed)).unwrap();
-            assert!(mixing::condition(matrix.as_ref()).unwrap() < mixing::condition_bound(n_columns));
+                mixing::well_conditioned(n_rows, n_columns, &mut ChaCha8Rng::seed_from_u64(seed))
+                    .unwrap();
+            assert!(
+                mixing::condition(matrix.as_ref()).unwrap() < mixing::condition_bound(n_columns)
+            );
         }
     }
 }
@@ -220,8 +226,14 @@ fn ar_and_segment_sources_have_their_statistics() {
         assert!((found - pole).abs() < 0.02, "pole {pole}: {found}");
     }
     // Kurtosis: 3 for Gaussian; 6 for Laplace, more with a changing scale.
-    let kurtosis =
-        |sources: &Mat<f64>| sources.col(0).iter().map(|value| value.powi(4)).sum::<f64>() / 50_000.0;
+    let kurtosis = |sources: &Mat<f64>| {
+        sources
+            .col(0)
+            .iter()
+            .map(|value| value.powi(4))
+            .sum::<f64>()
+            / 50_000.0
+    };
     assert!(kurtosis(&generate(SourceKind::SegmentLaplace)) > 6.5);
     assert!((3.2..4.5).contains(&kurtosis(&generate(SourceKind::SegmentGaussian))));
     let switching = generate(SourceKind::SwitchingAr);
@@ -265,7 +277,10 @@ fn suites_have_the_promised_problems() {
             .all(|spec| spec.noise == 0.01 && !spec.mixing.is_linear())
     );
     for spec in linear.iter().chain(&nonlinear) {
-        assert_eq!((spec.n_samples, spec.n_sources, spec.n_channels), (1000, 3, 6));
+        assert_eq!(
+            (spec.n_samples, spec.n_sources, spec.n_channels),
+            (1000, 3, 6)
+        );
         assert!(spec.generate().is_ok());
     }
 }
@@ -344,7 +359,11 @@ fn every_kind_can_be_had_for_two_to_twelve_sources() {
                     n_channels,
                     ..ProblemSpec::default()
                 };
-                assert_eq!(spec.generate().unwrap().sources.ncols(), n_sources, "{kind}");
+                assert_eq!(
+                    spec.generate().unwrap().sources.ncols(),
+                    n_sources,
+                    "{kind}"
+                );
             }
         }
     }
@@ -362,7 +381,10 @@ fn conditioned_mixings_keep_their_condition_in_the_units_of_the_channels() {
             ..ProblemSpec::default()
         };
         let found = mixing::condition(spec.generate().unwrap().mixing.unwrap().as_ref()).unwrap();
-        assert!((found / asked as f64 - 1.0).abs() < 0.05, "{asked}: {found}");
+        assert!(
+            (found / asked as f64 - 1.0).abs() < 0.05,
+            "{asked}: {found}"
+        );
     }
 }
 
@@ -379,7 +401,8 @@ fn nonstationary_sources_are_white_and_change_their_variance() {
     for column in (0..3).map(|source| sources.col_as_slice(source)) {
         let product = |lag: usize, f: fn(f64) -> f64| -> f64 {
             let pairs = column.iter().zip(&column[lag..]);
-            pairs.map(|(early, late)| f(*early) * f(*late)).sum::<f64>() / (column.len() - lag) as f64
+            pairs.map(|(early, late)| f(*early) * f(*late)).sum::<f64>()
+                / (column.len() - lag) as f64
         };
         assert!(product(1, f64::signum).abs() < 0.03);
         // Neighbours are loud together; samples that are many length-scales apart are not.
@@ -400,7 +423,8 @@ fn given_sources_are_mixed_as_specified() {
     let mixed = spec.generate_from(&given).unwrap();
     for t in 0..500 {
         for channel in 0..6 {
-            let difference = mixed.observations[(t, channel)] - generated.observations[(t, channel)];
+            let difference =
+                mixed.observations[(t, channel)] - generated.observations[(t, channel)];
             assert!(difference.abs() < 1e-10);
         }
     }

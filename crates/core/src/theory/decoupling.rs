@@ -7,9 +7,10 @@
 //! ∇²_SS L_str = 1/K blockdiag(∇²L_str^(1), …, ∇²L_str^(K))     (block Hessian)
 //! ```
 //!
-//! Measured with the structural term alone (raw energies, S as it is): column k of the gradient must have the same bits
-//! whatever the other columns are, and the Hessian, by central differences of the gradient, must vanish between columns.
-//! Broken: the separation term, which couples columns, is switched on.
+//! Measured with the structural term alone (raw energies, S as it is): column k of the gradient
+//! must have the same bits whatever the other columns are, and the Hessian, by central differences
+//! of the gradient, must vanish between columns. Broken: the separation term, which couples
+//! columns, is switched on.
 
 use super::instance::{
     any_channels, bare, entries, normal, rows_of, source_gradient, source_hessian, sources_mut,
@@ -102,7 +103,8 @@ fn experiment(variant: Variant) -> Result<Findings> {
     Ok(findings)
 }
 
-/// How many entries of column k of ∇_S J get other bits when every other column is drawn anew, over all k.
+/// How many entries of column k of ∇_S J get other bits when every other column is drawn anew, over
+/// all k.
 fn changed_entries(trainer: &mut Trainer, s: &Mat<f64>) -> usize {
     let before = source_gradient(trainer);
     let other = normal(N_SAMPLES, N_SOURCES, 3);

@@ -1,18 +1,20 @@
 //! Small-noise regularized fiber selection: where the minimisers of J go when ν_y → 0.
 //!
-//! With R the terms of J besides the reconstruction, R ≥ R_min, and R* its minimum over the exact-reconstruction fiber
-//! F_Y = {(S, θ): M_θ(Φ_dec(S)) = Y}, minimisers S_ν of J satisfy
+//! With R the terms of J besides the reconstruction, R ≥ R_min, and R* its minimum over the
+//! exact-reconstruction fiber F_Y = {(S, θ): M_θ(Φ_dec(S)) = Y}, minimisers S_ν of J satisfy
 //!
 //! ```text
 //! J(S_ν) ≤ R*,   ‖Y − Ŷ_ν‖² ≤ 2ν(R* − R_min) = O(ν),   R(S_ν) → R*
 //! ```
 //!
-//! Here S is free (direct coordinates) and so is an affine mixer; networks (trained for a while) and controller are held,
-//! draws are fixed, R = λ_str L_str + ‖C − I‖² + λ_smooth L_smooth ≥ 0 = R_min of standardised sources. J is minimised along
-//! ν = 1 … 10⁻⁶, each from the minimiser before. R* is found independently: the fiber of an affine mixer is
-//! S = Zw·A + 1·bᵀ with A invertible, on which R does not depend on b and on the lengths of A's columns, so that a grid over
-//! two angles, refined by descent, covers it. The theorem's bound is first order; as R is smooth, the residual itself is
-//! O(ν) (ν times the multiplier of the constraint), its square O(ν²). Broken: Y has rank above K, so that the fiber is empty.
+//! Here S is free (direct coordinates) and so is an affine mixer; networks (trained for a while)
+//! and controller are held, draws are fixed, R = λ_str L_str + ‖C − I‖² + λ_smooth L_smooth ≥ 0 =
+//! R_min of standardised sources. J is minimised along ν = 1 … 10⁻⁶, each from the minimiser
+//! before. R* is found independently: the fiber of an affine mixer is S = Zw·A + 1·bᵀ with A
+//! invertible, on which R does not depend on b and on the lengths of A's columns, so that a grid
+//! over two angles, refined by descent, covers it. The theorem's bound is first order; as R is
+//! smooth, the residual itself is O(ν) (ν times the multiplier of the constraint), its square
+//! O(ν²). Broken: Y has rank above K, so that the fiber is empty.
 
 use super::instance::{bare, entries, log10, networks, normal, set_networks, slope, sources_mut};
 use super::minimize::{Minimum, minimize};
@@ -73,7 +75,10 @@ fn experiment(variant: Variant) -> Result<Findings> {
         regularizers.push(terms.total - terms.reconstruction);
         objectives.push(terms.total);
     }
-    let bounds: Vec<f64> = variances.iter().map(|v| 2.0 * v * (least - R_MIN)).collect();
+    let bounds: Vec<f64> = variances
+        .iter()
+        .map(|v| 2.0 * v * (least - R_MIN))
+        .collect();
     let over = squares
         .iter()
         .zip(&bounds)
@@ -108,8 +113,16 @@ fn experiment(variant: Variant) -> Result<Findings> {
         Bound::Is(0.0),
     );
     findings.measure("|R − R*|/R* at the smallest ν", gap, Bound::AtMost(1e-4));
-    findings.measure("largest gradient entry at a minimiser", steepest, Bound::Noted);
-    findings.measure("BFGS iterations along all ν", iterations as f64, Bound::Noted);
+    findings.measure(
+        "largest gradient entry at a minimiser",
+        steepest,
+        Bound::Noted,
+    );
+    findings.measure(
+        "BFGS iterations along all ν",
+        iterations as f64,
+        Bound::Noted,
+    );
     findings.sentence = match variant {
         Variant::True => format!(
             "Along ν = 1 … 1e-6 the squared residual is at most {over:.3} times 2ν(R* − R_min), with slope {rate:.3} (the bound \
@@ -181,7 +194,8 @@ fn free_run(recording: &Recording, trained: &[Vec<f64>], variance: f64) -> Resul
     Ok(free)
 }
 
-/// The lowest minimum of J at the largest ν, over starts spread on the fiber. It knows nothing of R*.
+/// The lowest minimum of J at the largest ν, over starts spread on the fiber. It knows nothing of
+/// R*.
 fn best_start(recording: &Recording, trained: &[Vec<f64>], variance: f64) -> Result<Col<f64>> {
     let mut free = free_run(recording, trained, variance)?;
     let components = sources_mut(&mut free).clone();
@@ -192,7 +206,8 @@ fn best_start(recording: &Recording, trained: &[Vec<f64>], variance: f64) -> Res
         .to_owned();
     let mut best: Option<Minimum> = None;
     for a in directions(N_STARTS) {
-        // θ by least squares; the features of an affine mixer are [z, 1], and Zw·A has unit variance.
+        // θ by least squares; the features of an affine mixer are [z, 1], and Zw·A has unit
+        // variance.
         let s = &components * a;
         let features = Mat::from_fn(N_SAMPLES, N_SOURCES + 1, |t, k| {
             if k < N_SOURCES { s[(t, k)] } else { 1.0 }

@@ -6,10 +6,11 @@
 //! S → cS,   W → W/c (mixer),   W^in → W^in/c, W^out → cW^out, b^out → cb^out (networks)
 //! ```
 //!
-//! the reconstruction is unchanged, the energies ℓ and L_smooth are multiplied by c², and the scale penalties do not move:
-//! J(c) = J(0+) + c²·(λ_str L_str + λ_smooth L_smooth), which has its infimum at c → 0, where S vanishes. L_sep, formed from
-//! standardised columns, does not depend on c and is left out. With standardised sources nothing depends on c at all, and
-//! the infimum can be attained. Broken: the fall is claimed of standardised sources.
+//! the reconstruction is unchanged, the energies ℓ and L_smooth are multiplied by c², and the scale
+//! penalties do not move: J(c) = J(0+) + c²·(λ_str L_str + λ_smooth L_smooth), which has its
+//! infimum at c → 0, where S vanishes. L_sep, formed from standardised columns, does not depend on
+//! c and is left out. With standardised sources nothing depends on c at all, and the infimum can be
+//! attained. Broken: the fall is claimed of standardised sources.
 
 use super::instance::{bare, layout, log10, networks, normal, set_networks, slope, sources_mut};
 use super::{Axis, Bound, Check, Figure, Findings, Line, Variant, tiny};
@@ -37,7 +38,9 @@ fn experiment(variant: Variant) -> Result<Findings> {
     let s = waves();
     let y = &s * normal(N_SOURCES, 3, 4) + faer::Scale(0.1) * normal(N_SAMPLES, 3, 5);
     let recording = Recording::from_mat(y)?;
-    let factors: Vec<f64> = (0..N_POINTS).map(|n| 10f64.powf(-(n as f64) / 3.0)).collect();
+    let factors: Vec<f64> = (0..N_POINTS)
+        .map(|n| 10f64.powf(-(n as f64) / 3.0))
+        .collect();
     let raw = along_the_path(&recording, &config(false), &s, &factors)?;
     let standardized = along_the_path(&recording, &config(true), &s, &factors)?;
     let claimed = match variant {
@@ -56,7 +59,10 @@ fn experiment(variant: Variant) -> Result<Findings> {
             });
         (high - low) / high.abs()
     };
-    let (structure, smoothness) = (power(|terms| terms.structure), power(|terms| terms.smoothness));
+    let (structure, smoothness) = (
+        power(|terms| terms.structure),
+        power(|terms| terms.smoothness),
+    );
     let reconstruction = of(claimed, |terms| terms.reconstruction);
     let constant = spread(&of(&standardized, |terms| terms.total));
     // What is left of J above its limit, the terms that do not move.
@@ -164,7 +170,8 @@ fn waves() -> Mat<f64> {
     })
 }
 
-/// J and its terms at every c. Standardised sources need no other mixer and no other networks: nobody sees c.
+/// J and its terms at every c. Standardised sources need no other mixer and no other networks:
+/// nobody sees c.
 fn along_the_path(
     recording: &Recording,
     config: &Config,

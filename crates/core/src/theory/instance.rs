@@ -8,7 +8,8 @@ use faer::{Mat, MatRef};
 use rand_distr::{Distribution, StandardNormal};
 use strt_kernels::{Buffer, Engine, Layout};
 
-/// The preset `paper` on the f64 engine with tiny networks and every term switched off. Channels are taken as they are.
+/// The preset `paper` on the f64 engine with tiny networks and every term switched off. Channels
+/// are taken as they are.
 pub(super) fn bare(n_sources: usize) -> Config {
     let mut config = Config::paper(n_sources);
     config.engine = EngineKind::Reference;
@@ -27,7 +28,8 @@ pub(super) fn bare(n_sources: usize) -> Config {
     config.weights.smoothness = 0.0;
     config.weights.entropy = 0.0;
     config.weights.gap = 0.0;
-    // ε only guards against constant sources; as small as this it cannot be seen beside any deviation.
+    // ε only guards against constant sources; as small as this it cannot be seen beside any
+    // deviation.
     config.sources.epsilon = f64::MIN_POSITIVE;
     config
 }
@@ -57,8 +59,8 @@ pub(super) fn source_gradient(trainer: &mut Trainer) -> Mat<f64> {
     trainer.objective().gradient.sources.clone()
 }
 
-/// The Hessian of J in the entries of S, by central differences of the gradient. Entry (t, k) has the number
-/// `place(t, k)`.
+/// The Hessian of J in the entries of S, by central differences of the gradient. Entry (t, k) has
+/// the number `place(t, k)`.
 pub(super) fn source_hessian(
     trainer: &mut Trainer,
     step: f64,

@@ -1,9 +1,11 @@
-//! Linear route: whitening leaves a rotation, temporal structure a signed permutation, the ordered branches nothing.
+//! Linear route: whitening leaves a rotation, temporal structure a signed permutation, the ordered
+//! branches nothing.
 //!
-//! For y_t = A* x_t with XᵀX/T = I, every exact whitened solution is S = XQ with QᵀQ = I. When QᵀΓ_X(τ)Q is diagonal for all
-//! lags and some contrast λ_k = Σ_τ β_τ γ_k(τ) has distinct values, Q is a signed permutation. Measured on cosines of distinct
-//! whole frequencies, for which circular lagged covariances are diagonal to rounding: the library's whitening must give an
-//! orthogonal Q, and joint diagonalisation of the whitened channels the sources, each alone.
+//! For y_t = A* x_t with XᵀX/T = I, every exact whitened solution is S = XQ with QᵀQ = I. When
+//! QᵀΓ_X(τ)Q is diagonal for all lags and some contrast λ_k = Σ_τ β_τ γ_k(τ) has distinct values, Q
+//! is a signed permutation. Measured on cosines of distinct whole frequencies, for which circular
+//! lagged covariances are diagonal to rounding: the library's whitening must give an orthogonal Q,
+//! and joint diagonalisation of the whitened channels the sources, each alone.
 //!
 //! A permutation is left, which the branches resolve when
 //!
@@ -11,9 +13,9 @@
 //! H_kj = Σ_r π_kr ℓ_kr(x^(j))        Σ_k H_kk + Δ ≤ Σ_k H_kσ(k)   for all σ ≠ id,   Δ > 0
 //! ```
 //!
-//! Measured on the case study after a default run: H of the true sources under the trained networks of each branch, in f64,
-//! mean over draws. Broken: two sources share a temporal signature (cosine and sine of one frequency); the assignment is not
-//! reached then.
+//! Measured on the case study after a default run: H of the true sources under the trained networks
+//! of each branch, in f64, mean over draws. Broken: two sources share a temporal signature (cosine
+//! and sine of one frequency); the assignment is not reached then.
 
 use super::instance::{normal, relative_difference, rows_of, set_networks};
 use super::{Axis, Bound, Check, Figure, Findings, Line, Side, Variant};
@@ -83,7 +85,11 @@ fn rotation(variant: Variant, findings: &mut Findings) -> Result<f64> {
     });
     let y = &x * normal(N_SOURCES, N_CHANNELS, 8);
     let recording = Recording::from_mat(y)?;
-    let whitening = Whitening::fit(recording.observations(), N_SOURCES, recording.channel_names())?;
+    let whitening = Whitening::fit(
+        recording.observations(),
+        N_SOURCES,
+        recording.channel_names(),
+    )?;
     let whitened = whitening.transform(recording.observations())?;
     let q = faer::Scale(1.0 / N_SAMPLES as f64) * (x.transpose() * &whitened);
     let identity = Mat::<f64>::identity(N_SOURCES, N_SOURCES);
@@ -100,7 +106,9 @@ fn rotation(variant: Variant, findings: &mut Findings) -> Result<f64> {
         .flat_map(|i| (0..i).map(move |j| (i, j)))
         .map(|(i, j)| distance(i, j))
         .fold(f64::INFINITY, f64::min);
-    let covariances = LAGS.map(|lag| circular_covariance(&whitened, lag)).collect();
+    let covariances = LAGS
+        .map(|lag| circular_covariance(&whitened, lag))
+        .collect();
     let found = diagonalize::orthogonal(covariances, 1e-12, diagonalize::MAX_SWEEPS)?;
     let product = &q * &found.matrix;
     let apart = from_signed_permutation(&product);
@@ -111,7 +119,11 @@ fn rotation(variant: Variant, findings: &mut Findings) -> Result<f64> {
         closest,
         Bound::AtLeast(0.1),
     );
-    findings.measure("QᵀQ − I for Q = XᵀZw/T", orthogonality, Bound::AtMost(1e-10));
+    findings.measure(
+        "QᵀQ − I for Q = XᵀZw/T",
+        orthogonality,
+        Bound::AtMost(1e-10),
+    );
     findings.measure("XQ − Zw, relative", exactness, Bound::AtMost(1e-10));
     findings.measure(
         "distance of Q·A from a signed permutation",
@@ -148,7 +160,8 @@ fn off_diagonal(matrix: &Mat<f64>) -> f64 {
 /// The largest distance of an entry from 0 or, where it is the largest of its row, from ±1.
 fn from_signed_permutation(matrix: &Mat<f64>) -> f64 {
     let distance = |i: usize, j: usize| {
-        let largest = (0..matrix.ncols()).all(|other| matrix[(i, other)].abs() <= matrix[(i, j)].abs());
+        let largest =
+            (0..matrix.ncols()).all(|other| matrix[(i, other)].abs() <= matrix[(i, j)].abs());
         let goal = if largest { 1.0 } else { 0.0 };
         (matrix[(i, j)].abs() - goal).abs()
     };
@@ -161,13 +174,21 @@ fn turning(signatures: &[Mat<f64>]) -> Figure {
     let angles: Vec<f64> = (0..=90).map(f64::from).collect();
     let line = |i: usize, j: usize| {
         // QᵀΓQ of a turn by θ has ½ sin 2θ·(γ_j − γ_i) off the diagonal.
-        let contrast: f64 = signatures.iter().map(|c| (c[(i, i)] - c[(j, j)]).powi(2)).sum();
+        let contrast: f64 = signatures
+            .iter()
+            .map(|c| (c[(i, i)] - c[(j, j)]).powi(2))
+            .sum();
         let size = |angle: &f64| 0.5 * (2.0 * angle * PI / 180.0).sin().abs() * contrast.sqrt();
         let name = format!("sources {} and {}", i + 1, j + 1);
-        Line::new(&name, &angles, &angles.iter().map(size).collect::<Vec<f64>>())
+        Line::new(
+            &name,
+            &angles,
+            &angles.iter().map(size).collect::<Vec<f64>>(),
+        )
     };
     Figure::Lines {
-        title: "Lagged covariances off the diagonal when two sources are turned into each other".into(),
+        title: "Lagged covariances off the diagonal when two sources are turned into each other"
+            .into(),
         x: Axis::linear("angle (degrees)"),
         y: Axis::linear("off-diagonal size, all lags"),
         lines: (1..N_SOURCES).map(|j| line(0, j)).collect(),
@@ -236,13 +257,16 @@ fn assignment(findings: &mut Findings) -> Result<f64> {
         title: "log10 of the cost H of true source j in trained branch k".into(),
         rows: Side::numbers("branch", cost.nrows()),
         columns: Side::numbers("source", cost.ncols()),
-        values: rows_of(Mat::from_fn(cost.nrows(), cost.ncols(), |k, j| cost[(k, j)].log10()).as_ref()),
+        values: rows_of(
+            Mat::from_fn(cost.nrows(), cost.ncols(), |k, j| cost[(k, j)].log10()).as_ref(),
+        ),
         signed: false,
     });
     Ok(margin)
 }
 
-/// H_kj = Σ_r π_kr ℓ_kr(x^(j)), mean over draws. Each cyclic order of the sources gives one entry a branch.
+/// H_kj = Σ_r π_kr ℓ_kr(x^(j)), mean over draws. Each cyclic order of the sources gives one entry a
+/// branch.
 fn branch_cost(trainer: &mut Trainer, x: &Mat<f64>) -> Mat<f64> {
     let k = x.ncols();
     let mut cost = Mat::<f64>::zeros(k, k);

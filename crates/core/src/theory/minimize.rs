@@ -1,7 +1,8 @@
-//! Minimisation to high accuracy in a few hundred variables: BFGS with the whole inverse Hessian and a weak Wolfe search.
+//! Minimisation to high accuracy in a few hundred variables: BFGS with the whole inverse Hessian
+//! and a weak Wolfe search.
 //!
-//! The problems here are stiff (1/ν_y against 1), so a limited memory would forget what it needs; the matrix of a small
-//! instance costs nothing.
+//! The problems here are stiff (1/ν_y against 1), so a limited memory would forget what it needs;
+//! the matrix of a small instance costs nothing.
 
 use faer::{Col, Mat};
 
@@ -22,8 +23,8 @@ pub(super) struct Minimum {
     pub iterations: usize,
 }
 
-/// Minimises f from `start` until no entry of its gradient exceeds `tolerance`, the search finds no better point, or
-/// `most` iterations are done. `f` gives value and gradient.
+/// Minimises f from `start` until no entry of its gradient exceeds `tolerance`, the search finds no
+/// better point, or `most` iterations are done. `f` gives value and gradient.
 pub(super) fn minimize(
     mut f: impl FnMut(&Col<f64>) -> (f64, Col<f64>),
     start: Col<f64>,
@@ -84,8 +85,9 @@ fn update(inverse: &mut Mat<f64>, s: &Col<f64>, y: &Col<f64>, curvature: f64) {
     }
 }
 
-/// A step along `direction` that satisfies the weak Wolfe conditions, by bisection and doubling (A. S. Lewis and
-/// M. L. Overton, *Nonsmooth optimization via quasi-Newton methods*, Mathematical Programming 141, 2013).
+/// A step along `direction` that satisfies the weak Wolfe conditions, by bisection and doubling (A.
+/// S. Lewis and M. L. Overton, *Nonsmooth optimization via quasi-Newton methods*, Mathematical
+/// Programming 141, 2013).
 fn search(
     f: &mut impl FnMut(&Col<f64>) -> (f64, Col<f64>),
     x: &Col<f64>,

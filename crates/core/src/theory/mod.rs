@@ -1,9 +1,10 @@
-//! The paper's claims as experiments: each one a small instance, a few numbers with the bounds they must keep, figures and
-//! a sentence.
+//! The paper's claims as experiments: each one a small instance, a few numbers with the bounds they
+//! must keep, figures and a sentence.
 //!
-//! In: a [`Variant`]. Out: a [`CheckResult`]. A check passes when every measured number keeps its bound; nothing else
-//! decides. [`Variant::Broken`] removes one thing that the claim needs and measures the same numbers, so that a check that
-//! cannot fail is found out. Everything is seeded: the same program gives the same numbers.
+//! In: a [`Variant`]. Out: a [`CheckResult`]. A check passes when every measured number keeps its
+//! bound; nothing else decides. [`Variant::Broken`] removes one thing that the claim needs and
+//! measures the same numbers, so that a check that cannot fail is found out. Everything is seeded:
+//! the same program gives the same numbers.
 //!
 //! | check | paper | experiment |
 //! |---|---|---|
@@ -15,7 +16,8 @@
 //! | `nonlinear` | conditional nonlinear recovery route | a trained run, scored by ranks |
 //! | `gauge` | none: a remark on the printed objective | J along S → cS |
 //!
-//! An experiment is evidence about one instance, not a proof; `docs/theory.md` says what each leaves out.
+//! An experiment is evidence about one instance, not a proof; `docs/theory.md` says what each
+//! leaves out.
 //!
 //! ```
 //! use strtransformer::theory::{self, Variant};

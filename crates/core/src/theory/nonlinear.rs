@@ -1,11 +1,12 @@
 //! Nonlinear route: recovery up to a map of each source alone.
 //!
 //! Under conditional factorisation, full-rank modulation and exact reconstruction the theorem gives
-//! s_t = (φ_1(x_{t,π(1)}), …, φ_K(x_{t,π(K)})) with invertible φ_k. The assumptions cannot be tested on a recording; the
-//! conclusion can, where the sources are known: a score that no monotone map of a source can change (mean absolute matched
-//! Spearman correlation) must be high, and above what any linear unmixing of the same channels reaches, even one that is
-//! fitted to the true sources. One post-nonlinear problem with the default preset; an example, not a theorem. Broken: the
-//! recovered sources are turned into each other by 45°, a map that is not component-wise.
+//! s_t = (φ_1(x_{t,π(1)}), …, φ_K(x_{t,π(K)})) with invertible φ_k. The assumptions cannot be
+//! tested on a recording; the conclusion can, where the sources are known: a score that no monotone
+//! map of a source can change (mean absolute matched Spearman correlation) must be high, and above
+//! what any linear unmixing of the same channels reaches, even one that is fitted to the true
+//! sources. One post-nonlinear problem with the default preset; an example, not a theorem. Broken:
+//! the recovered sources are turned into each other by 45°, a map that is not component-wise.
 
 use super::{Axis, Bound, Check, Figure, Findings, Line, Variant, tiny};
 use crate::baselines::{Method, Sobi};
@@ -88,7 +89,11 @@ fn experiment(variant: Variant) -> Result<Findings> {
         turn,
         Bound::AtMost(0.9),
     );
-    findings.measure("Spearman MAC of the best linear unmixing", fitted, Bound::Noted);
+    findings.measure(
+        "Spearman MAC of the best linear unmixing",
+        fitted,
+        Bound::Noted,
+    );
     findings.measure("Spearman MAC of SOBI", sobi, Bound::Noted);
     findings.sentence = format!(
         "Behind a post-nonlinear mixing {} a Spearman MAC of {:.4}; the best linear unmixing, fitted to the true sources, has \
@@ -126,7 +131,8 @@ fn turned(sources: MatRef<'_, f64>) -> Mat<f64> {
     })
 }
 
-/// The affine map of the channels that is closest to the true sources: no linear method can do better in correlation.
+/// The affine map of the channels that is closest to the true sources: no linear method can do
+/// better in correlation.
 fn best_linear(recording: &Recording, reference: &Reference) -> Mat<f64> {
     let y = recording.observations();
     let features = Mat::from_fn(y.nrows(), y.ncols() + 1, |t, c| {
@@ -136,7 +142,8 @@ fn best_linear(recording: &Recording, reference: &Reference) -> Mat<f64> {
     features * weights
 }
 
-/// Recovered values over true ones, sorted: a curve where the map is component-wise, a cloud where it is not.
+/// Recovered values over true ones, sorted: a curve where the map is component-wise, a cloud where
+/// it is not.
 fn curves(estimated: &Mat<f64>, truth: &Mat<f64>) -> Figure {
     let line = |k: usize| {
         let mut pairs: Vec<(f64, f64)> = (0..truth.nrows())

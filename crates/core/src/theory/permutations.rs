@@ -1,18 +1,21 @@
 //! Residual permutation group: which exchanges of sources leave the structural loss as it is.
 //!
-//! With the descriptor ω_k = (c_k, α_k, π_k, networks of branch k), L_str(S) = 1/K Σ_k E(s^(k); ω_k), and the permutations P
-//! with L_str(SP) = L_str(S) for all S are
+//! With the descriptor ω_k = (c_k, α_k, π_k, networks of branch k), L_str(S) = 1/K Σ_k E(s^(k);
+//! ω_k), and the permutations P with L_str(SP) = L_str(S) for all S are
 //!
 //! ```text
 //! G_Ω = {P : ω_P(k) = ω_k for all k},     {I} when the descriptors are pairwise distinct
 //! ```
 //!
-//! L_str is evaluated for all K! orders of the columns of random S, all branches with the same hidden patches (a mask belongs
-//! to the energy, not to a branch). First with distinct descriptors, then with two branches made equal: the controller keeps
-//! centers apart as long as its gaps are positive, so a gap of exactly 0 (η → −∞, ε → 0) is forced. Broken: the two
-//! branches share center, slope and weights, but keep networks of their own.
+//! L_str is evaluated for all K! orders of the columns of random S, all branches with the same
+//! hidden patches (a mask belongs to the energy, not to a branch). First with distinct descriptors,
+//! then with two branches made equal: the controller keeps centers apart as long as its gaps are
+//! positive, so a gap of exactly 0 (η → −∞, ε → 0) is forced. Broken: the two branches share
+//! center, slope and weights, but keep networks of their own.
 
-use super::instance::{any_channels, bare, networks, normal, orders, rows_of, set_networks, sources_mut};
+use super::instance::{
+    any_channels, bare, networks, normal, orders, rows_of, set_networks, sources_mut,
+};
 use super::{Axis, Bound, Check, Figure, Findings, Side, Variant, tiny};
 use crate::model::draws::Draws;
 use crate::{Result, Trainer};
@@ -96,8 +99,8 @@ fn experiment(variant: Variant) -> Result<Findings> {
     Ok(findings)
 }
 
-/// A run whose branches are distinct, or whose first two share the controller's part of the descriptor and, when asked, the
-/// networks.
+/// A run whose branches are distinct, or whose first two share the controller's part of the
+/// descriptor and, when asked, the networks.
 struct Case {
     trainer: Trainer,
 }
@@ -147,7 +150,10 @@ impl Case {
             }
         };
         let terms = self.trainer.evaluate_with_draws(same_masks);
-        (terms.structure, self.trainer.objective().branch_structure.clone())
+        (
+            terms.structure,
+            self.trainer.objective().branch_structure.clone(),
+        )
     }
 
     fn study(mut self) -> Study {
@@ -181,7 +187,10 @@ impl Case {
 
 impl Study {
     fn preserving(&self) -> usize {
-        self.change.iter().filter(|&&change| change <= ROUNDING).count()
+        self.change
+            .iter()
+            .filter(|&&change| change <= ROUNDING)
+            .count()
     }
 
     fn of(&self, order: &[usize]) -> f64 {
@@ -199,7 +208,12 @@ impl Study {
     }
 
     fn bars(&self, title: &str) -> Figure {
-        let name = |order: &Vec<usize>| order.iter().map(|k| (k + 1).to_string()).collect::<String>();
+        let name = |order: &Vec<usize>| {
+            order
+                .iter()
+                .map(|k| (k + 1).to_string())
+                .collect::<String>()
+        };
         Figure::Bars {
             title: title.into(),
             x: "order of the sources".into(),

@@ -8,13 +8,14 @@
 //! r_t = 0:  ∇²_{s_t} L_rec = G_tᵀG_t / ν_y
 //! ```
 //!
-//! The mixer is an MLP ŷ_a = Σ_k W_ka s_k + Σ_h V_ha tanh(w_h·s + b_h) + c_a whose derivatives are written out here, apart
-//! from the library's backward pass; they are compared with differences of J, with the library's gradient, and with
-//! differences of that. Broken: the Gauss–Newton form is claimed where r ≠ 0.
+//! The mixer is an MLP ŷ_a = Σ_k W_ka s_k + Σ_h V_ha tanh(w_h·s + b_h) + c_a whose derivatives are
+//! written out here, apart from the library's backward pass; they are compared with differences of
+//! J, with the library's gradient, and with differences of that. Broken: the Gauss–Newton form is
+//! claimed where r ≠ 0.
 
 use super::instance::{
-    bare, entries, log10, normal, relative_difference, rows_of, slope, source_gradient, source_hessian,
-    sources_mut,
+    bare, entries, log10, normal, relative_difference, rows_of, slope, source_gradient,
+    source_hessian, sources_mut,
 };
 use super::{Axis, Bound, Check, Figure, Findings, Line, Side, Variant};
 use crate::config::{Config, MixerKind};
@@ -202,7 +203,8 @@ struct Formula {
 
 impl Formula {
     fn of(trainer: &Trainer, s: &Mat<f64>, y: &Mat<f64>) -> Formula {
-        // θ: w (K×H), b (H), then the output layer over the features [s, tanh, 1] (F×m); all column-major.
+        // θ: w (K×H), b (H), then the output layer over the features [s, tanh, 1] (F×m); all
+        // column-major.
         let parameters = trainer.model().mixer.parameters();
         let w = |k: usize, h: usize| parameters[h * N_SOURCES + k];
         let b = |h: usize| parameters[N_SOURCES * N_HIDDEN + h];
@@ -216,7 +218,9 @@ impl Formula {
                 .collect();
             let residual = |a: usize| {
                 let linear: f64 = (0..N_SOURCES).map(|k| out(k, a) * s[(t, k)]).sum();
-                let bent: f64 = (0..N_HIDDEN).map(|h| out(N_SOURCES + h, a) * active[h]).sum();
+                let bent: f64 = (0..N_HIDDEN)
+                    .map(|h| out(N_SOURCES + h, a) * active[h])
+                    .sum();
                 y[(t, a)] - linear - bent - out(n_features - 1, a)
             };
             // tanh′ = 1 − tanh², tanh″ = −2 tanh (1 − tanh²).
@@ -249,7 +253,8 @@ impl Formula {
         }
     }
 
-    /// The Hessian sample by sample; without the second derivatives of g it is the Gauss–Newton form.
+    /// The Hessian sample by sample; without the second derivatives of g it is the Gauss–Newton
+    /// form.
     fn hessian(&self, whole: bool) -> Mat<f64> {
         let n = N_SAMPLES * N_SOURCES;
         Mat::from_fn(n, n, |i, j| {

@@ -22,7 +22,8 @@ impl AdamGroup {
         }
     }
 
-    /// One update of the matrix `parameters` with `scale` × `gradient`; `step.count` is filled in here.
+    /// One update of the matrix `parameters` with `scale` × `gradient`; `step.count` is filled in
+    /// here.
     pub fn update(
         &mut self,
         step: AdamStep,
@@ -50,13 +51,22 @@ impl AdamGroup {
                 ..step
             };
             let parameters = col_mut(parameters.as_mut(), c);
-            let (first, second) = (col_mut(self.first.as_mut(), c), col_mut(self.second.as_mut(), c));
+            let (first, second) = (
+                col_mut(self.first.as_mut(), c),
+                col_mut(self.second.as_mut(), c),
+            );
             step.apply(scale, col(gradient, c), parameters, first, second);
         }
     }
 
     /// The same for a flat vector, held as one column.
-    pub fn update_vector(&mut self, step: AdamStep, scale: f64, gradient: &[f64], parameters: &mut [f64]) {
+    pub fn update_vector(
+        &mut self,
+        step: AdamStep,
+        scale: f64,
+        gradient: &[f64],
+        parameters: &mut [f64],
+    ) {
         let n = gradient.len();
         self.update(
             step,

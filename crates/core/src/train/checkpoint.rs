@@ -1,7 +1,8 @@
 //! The full state of a run between two steps: resuming from it continues with the same bits.
 //!
-//! Random draws come from (seed, step), so no generator is saved; preprocessing is refitted from the recording, which
-//! is the same by definition. Plain data: writing it to a file is `strt-io`'s business.
+//! Random draws come from (seed, step), so no generator is saved; preprocessing is refitted from
+//! the recording, which is the same by definition. Plain data: writing it to a file is `strt-io`'s
+//! business.
 
 use super::adam_group::AdamGroup;
 use super::convergence::Convergence;
@@ -12,8 +13,8 @@ use faer::Mat;
 /// Adam moments of one group and how many updates it has had.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moments {
-    /// First moment, shaped like the parameters; for free sources of a recording that is trained in blocks, how many
-    /// updates each entry has had.
+    /// First moment, shaped like the parameters; for free sources of a recording that is trained in
+    /// blocks, how many updates each entry has had.
     pub first: Mat<f64>,
     /// Second moment.
     pub second: Mat<f64>,
@@ -69,9 +70,11 @@ pub struct Checkpoint {
     pub fingerprint: u64,
     /// A (K×K), absent in direct coordinates.
     pub fiber: Option<Mat<f64>>,
-    /// S in direct coordinates, E in fiber coordinates where it exists, [Uᵀ | b | V] in neural ones.
+    /// S in direct coordinates, E in fiber coordinates where it exists, [Uᵀ | b | V] in neural
+    /// ones.
     pub sources: Option<Mat<f64>>,
-    /// Running moments of the free sources of a recording that is trained in blocks; otherwise empty.
+    /// Running moments of the free sources of a recording that is trained in blocks; otherwise
+    /// empty.
     pub source_moments: Vec<f64>,
     /// θ.
     pub mixer: Vec<f64>,
@@ -94,7 +97,9 @@ impl Convergence {
         (self.average, self.weight, self.best, self.since_best)
     }
 
-    pub(crate) fn from_parts((average, weight, best, since_best): (f64, f64, f64, usize)) -> Convergence {
+    pub(crate) fn from_parts(
+        (average, weight, best, since_best): (f64, f64, f64, usize),
+    ) -> Convergence {
         Convergence {
             average,
             weight,

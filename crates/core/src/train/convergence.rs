@@ -1,6 +1,7 @@
 //! When a run has converged: the smoothed objective has stopped improving.
 //!
-//! Masks are drawn anew in every step, so J itself jitters; an exponential average (bias-corrected) is judged.
+//! Masks are drawn anew in every step, so J itself jitters; an exponential average (bias-corrected)
+//! is judged.
 
 use crate::config::EarlyStopping;
 

@@ -1,7 +1,7 @@
 //! The history of a run: what its steps reported, kept for tables and figures.
 //!
-//! In: the [`StepReport`]s of a run. Out: [`HistoryRow`]s, plain data, one for every n-th step and the last. Scores
-//! against true sources are not part of it: they are evaluation, not training.
+//! In: the [`StepReport`]s of a run. Out: [`HistoryRow`]s, plain data, one for every n-th step and
+//! the last. Scores against true sources are not part of it: they are evaluation, not training.
 
 use super::observer::{Observer, StepReport};
 use crate::model::objective::Terms;
@@ -94,7 +94,8 @@ impl History {
         }
     }
 
-    /// What was kept, in the order of the reports: steps of restarts that run side by side interleave.
+    /// What was kept, in the order of the reports: steps of restarts that run side by side
+    /// interleave.
     pub fn rows(&self) -> &[HistoryRow] {
         &self.rows
     }
@@ -107,7 +108,9 @@ impl History {
 
 impl Observer for History {
     fn observe(&mut self, report: &StepReport<'_>) -> ControlFlow<()> {
-        let due = report.step == 1 || report.step.is_multiple_of(self.every) || report.step == report.steps;
+        let due = report.step == 1
+            || report.step.is_multiple_of(self.every)
+            || report.step == report.steps;
         if due {
             self.rows.push(HistoryRow::from(report));
         }

@@ -1,9 +1,11 @@
 //! Training: from a recording and a configuration to a [`Separation`](crate::Separation).
 //!
-//! One step reads: sample → evaluate → update → observe ([`Trainer`]). Everything that watches a run (progress bar,
-//! history file, scores against true sources) is an [`Observer`] of one typed [`StepReport`].
+//! One step reads: sample → evaluate → update → observe ([`Trainer`]). Everything that watches a
+//! run (progress bar, history file, scores against true sources) is an [`Observer`] of one typed
+//! [`StepReport`].
 //!
-//! Deliberately absent: true sources (they live in `evaluate`, which this module does not import), files, clocks.
+//! Deliberately absent: true sources (they live in `evaluate`, which this module does not import),
+//! files, clocks.
 
 mod adam_group;
 mod checkpoint;

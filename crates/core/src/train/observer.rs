@@ -34,8 +34,8 @@ pub struct StepReport<'a> {
 }
 
 impl StepReport<'_> {
-    /// S̃ (T×K): the sources that the mixer was fed in this step. A recording that is trained in blocks has them formed
-    /// for this call, as they are after the step's update.
+    /// S̃ (T×K): the sources that the mixer was fed in this step. A recording that is trained in
+    /// blocks has them formed for this call, as they are after the step's update.
     pub fn sources(&self) -> Mat<f64> {
         self.objective.sources(&self.model.sources)
     }
@@ -45,7 +45,8 @@ impl StepReport<'_> {
         assignment::cost(&self.controller.scale_weights, self.energy, self.n_scales)
     }
 
-    /// Δ: by how much the best other assignment costs more than the present one (negative when one is cheaper).
+    /// Δ: by how much the best other assignment costs more than the present one (negative when one
+    /// is cheaper).
     pub fn assignment_margin(&self) -> f64 {
         assignment::margin(&self.assignment_cost())
     }

@@ -1,7 +1,8 @@
-//! What all restarts of one recording share: the checked plan, the scaled channels and their whitening.
+//! What all restarts of one recording share: the checked plan, the scaled channels and their
+//! whitening.
 //!
-//! A recording that is evaluated whole is scaled and whitened once. A longer one is not copied: it is scaled where it is
-//! read, and of its whitening only the moments are kept.
+//! A recording that is evaluated whole is scaled and whitened once. A longer one is not copied: it
+//! is scaled where it is read, and of its whitening only the moments are kept.
 
 use crate::config::{Branches, Config, Plan};
 use crate::model::draws::Grid;
@@ -91,7 +92,8 @@ impl Prepared {
                 plan.smoothness_order(),
             )))
         } else {
-            let whitened = whitening.transform(scaling.apply(recording.observations())?.as_ref())?;
+            let whitened =
+                whitening.transform(scaling.apply(recording.observations())?.as_ref())?;
             let mut prepared = Mat::zeros(recording.n_samples(), recording.n_channels());
             observations.read(0, prepared.as_mut());
             Data::Whole(WholeData {
@@ -122,8 +124,8 @@ impl Prepared {
     }
 }
 
-/// The patch sizes of a configuration at which this recording has two whole patches free of missing samples: the others
-/// are refused. Nothing else of the configuration is judged.
+/// The patch sizes of a configuration at which this recording has two whole patches free of missing
+/// samples: the others are refused. Nothing else of the configuration is judged.
 ///
 /// ```
 /// use strtransformer::synth::ProblemSpec;

@@ -1,4 +1,5 @@
-//! The one call for most users: [`separate`]. Several restarts run in parallel and are ranked by their own objective.
+//! The one call for most users: [`separate`]. Several restarts run in parallel and are ranked by
+//! their own objective.
 
 use super::observer::Observer;
 use super::prepared::Prepared;
@@ -46,8 +47,8 @@ pub fn separate(recording: &Recording, config: &Config) -> Result<Separation> {
     separate_observed(recording, config, Start::default(), &mut ())
 }
 
-/// The same, watched by `observer` (reports of several restarts interleave; each says which one it is) and with the
-/// mixer or the initial sources in `start`.
+/// The same, watched by `observer` (reports of several restarts interleave; each says which one it
+/// is) and with the mixer or the initial sources in `start`.
 pub fn separate_observed(
     recording: &Recording,
     config: &Config,
@@ -75,14 +76,15 @@ pub fn separate_observed(
                 break;
             }
             let seed = restart_seed(config.seed, restart);
-            let result = Trainer::from_prepared(&prepared, pool.clone(), seed, restart, start.clone()).map(
-                |mut trainer| {
-                    trainer.run(&mut |report: &super::StepReport<'_>| {
-                        observer.lock().expect("no observer panics").observe(report)
-                    });
-                    trainer.finish()
-                },
-            );
+            let result =
+                Trainer::from_prepared(&prepared, pool.clone(), seed, restart, start.clone()).map(
+                    |mut trainer| {
+                        trainer.run(&mut |report: &super::StepReport<'_>| {
+                            observer.lock().expect("no observer panics").observe(report)
+                        });
+                        trainer.finish()
+                    },
+                );
             results.lock().expect("no worker panics").push(result);
         }
     };
@@ -100,8 +102,8 @@ pub fn separate_observed(
     Ok(best_of(separations))
 }
 
-/// Whether restart `a` is kept rather than `b`, which came before: the lower smoothed objective wins, and a diverged
-/// restart never wins over another.
+/// Whether restart `a` is kept rather than `b`, which came before: the lower smoothed objective
+/// wins, and a diverged restart never wins over another.
 pub(super) fn is_better(a: &RestartSummary, b: &RestartSummary) -> bool {
     let rank = |s: &RestartSummary| (s.stop == StopReason::Diverged, s.objective.is_nan());
     rank(a)

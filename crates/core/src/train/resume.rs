@@ -1,4 +1,5 @@
-//! Taking a [`Checkpoint`] of a run and continuing from one, with the same bits as without the stop.
+//! Taking a [`Checkpoint`] of a run and continuing from one, with the same bits as without the
+//! stop.
 
 use super::checkpoint::{BranchCheckpoint, Checkpoint, Moments};
 use super::convergence::Convergence;
@@ -62,7 +63,8 @@ impl Trainer {
         }
     }
 
-    /// Continues a run from its checkpoint on the same recording; `start` gives again what the run was started with.
+    /// Continues a run from its checkpoint on the same recording; `start` gives again what the run
+    /// was started with.
     pub fn resume(recording: &Recording, checkpoint: &Checkpoint, start: Start) -> Result<Trainer> {
         let shape = (recording.n_samples(), recording.n_channels());
         if shape != checkpoint.shape {
@@ -127,7 +129,11 @@ impl Trainer {
             moments.restore(&checkpoint.source_moments);
         }
         let n_mixer = self.model.mixer.parameters().len();
-        fits("mixer parameters", (n_mixer, 1), (checkpoint.mixer.len(), 1))?;
+        fits(
+            "mixer parameters",
+            (n_mixer, 1),
+            (checkpoint.mixer.len(), 1),
+        )?;
         self.model
             .mixer
             .parameters_mut()

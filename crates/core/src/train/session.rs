@@ -1,8 +1,9 @@
-//! All restarts of one run, one after another, so that it can be stopped at any step and continued later.
+//! All restarts of one run, one after another, so that it can be stopped at any step and continued
+//! later.
 //!
-//! In: a recording and a configuration, or a [`SessionState`]. Out: the best restart, with the bits that
-//! [`separate`](super::separate) gives. That function runs whole restarts side by side and is quicker where nobody
-//! needs to stop.
+//! In: a recording and a configuration, or a [`SessionState`]. Out: the best restart, with the bits
+//! that [`separate`](super::separate) gives. That function runs whole restarts side by side and is
+//! quicker where nobody needs to stop.
 
 use super::checkpoint::Checkpoint;
 use super::observer::Observer;
@@ -55,7 +56,8 @@ impl Session {
         })
     }
 
-    /// Continues from a state on the same recording; `start` gives again what the run was started with.
+    /// Continues from a state on the same recording; `start` gives again what the run was started
+    /// with.
     pub fn resume(recording: &Recording, state: SessionState, start: Start) -> Result<Session> {
         let SessionState {
             current,
@@ -68,7 +70,11 @@ impl Session {
                 current.restart + 1,
                 current.restart,
                 finished.len(),
-                if best.is_some() { "one result" } else { "no result" }
+                if best.is_some() {
+                    "one result"
+                } else {
+                    "no result"
+                }
             )));
         }
         let trainer = Trainer::resume(recording, &current, start.clone())?;
@@ -82,8 +88,8 @@ impl Session {
         })
     }
 
-    /// Runs until all restarts have ended or `observer` breaks one; says how the last one ended. An interrupted session
-    /// may be run on.
+    /// Runs until all restarts have ended or `observer` breaks one; says how the last one ended. An
+    /// interrupted session may be run on.
     pub fn run(&mut self, observer: &mut dyn Observer) -> Result<StopReason> {
         loop {
             let stop = self.trainer.run(observer);
@@ -92,8 +98,13 @@ impl Session {
                 return Ok(stop);
             }
             let seed = restart_seed(self.prepared.plan.config().seed, next);
-            let trainer =
-                Trainer::from_prepared(&self.prepared, self.pool.clone(), seed, next, self.start.clone())?;
+            let trainer = Trainer::from_prepared(
+                &self.prepared,
+                self.pool.clone(),
+                seed,
+                next,
+                self.start.clone(),
+            )?;
             let ended = std::mem::replace(&mut self.trainer, trainer).finish();
             self.keep(ended);
         }

@@ -1,5 +1,5 @@
-//! The optimiser of the free part of the sources, S, E or the bend: Adam where every step reaches all of it, its sparse
-//! form otherwise.
+//! The optimiser of the free part of the sources, S, E or the bend: Adam where every step reaches
+//! all of it, its sparse form otherwise.
 
 use super::adam_group::AdamGroup;
 use super::checkpoint::Moments;
@@ -20,9 +20,14 @@ pub(crate) enum SourcesGroup {
 }
 
 impl SourcesGroup {
-    /// For the free part of these sources, of a recording that is trained in blocks or not; without rows when nothing
-    /// but A ever moves.
-    pub fn new(is_long: bool, sources: &SourceParameters, n_sources: usize, is_free: bool) -> SourcesGroup {
+    /// For the free part of these sources, of a recording that is trained in blocks or not; without
+    /// rows when nothing but A ever moves.
+    pub fn new(
+        is_long: bool,
+        sources: &SourceParameters,
+        n_sources: usize,
+        is_free: bool,
+    ) -> SourcesGroup {
         let (rows, columns) = match sources.parts().1 {
             Some(free) if is_free => free.shape(),
             Some(free) => (0, free.ncols()),

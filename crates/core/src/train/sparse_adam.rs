@@ -6,9 +6,10 @@
 //! n ← n + 1     v̂ ← v̂ + (g² − v̂)·(1 − β₂)/(1 − β₂ⁿ)     e ← e − rate·g/(√v̂ + ε)
 //! ```
 //!
-//! where n counts the updates of this entry. It is Adam with β₁ = 0 on the subsequence of steps that reach the entry:
-//! momentum from a step long past would be stale, and an entry that is not reached neither moves nor ages. A gradient
-//! of exactly 0 counts as not reached. v̂ is kept in f32 and n in 32 bits: eight bytes an entry.
+//! where n counts the updates of this entry. It is Adam with β₁ = 0 on the subsequence of steps
+//! that reach the entry: momentum from a step long past would be stale, and an entry that is not
+//! reached neither moves nor ages. A gradient of exactly 0 counts as not reached. v̂ is kept in f32
+//! and n in 32 bits: eight bytes an entry.
 
 use super::checkpoint::Moments;
 use crate::model::sources::permute;
@@ -91,7 +92,8 @@ impl SparseAdam {
         }
     }
 
-    /// Back from [`SparseAdam::to_moments`], of the same shape; `None` when a number cannot be one of this state.
+    /// Back from [`SparseAdam::to_moments`], of the same shape; `None` when a number cannot be one
+    /// of this state.
     pub fn from_moments(moments: &Moments) -> Option<SparseAdam> {
         let (t, k) = moments.first.shape();
         let mut state = SparseAdam::new(t, k);
@@ -131,7 +133,9 @@ mod tests {
         let mut counts = [0; 6];
         for step in 0..200usize {
             let (start, len) = (step * 7 % 5, 1 + step % 2);
-            let mut values: Vec<f64> = (0..len).map(|i| ((step * 3 + i) as f64).sin() + 0.5).collect();
+            let mut values: Vec<f64> = (0..len)
+                .map(|i| ((step * 3 + i) as f64).sin() + 0.5)
+                .collect();
             for (i, &g) in values.iter().enumerate() {
                 let t = start + i;
                 counts[t] += 1;

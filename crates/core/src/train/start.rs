@@ -66,7 +66,11 @@ pub(super) fn mixer(
     let mut mixer: Box<dyn Mixer> = match (kind, custom) {
         (MixerKind::Custom, Some(mixer)) => mixer,
         (MixerKind::Custom, None) => {
-            return refuse("mixer.kind", "custom".into(), "give the mixer to Trainer::start");
+            return refuse(
+                "mixer.kind",
+                "custom".into(),
+                "give the mixer to Trainer::start",
+            );
         }
         (_, Some(_)) => {
             return refuse(
@@ -85,7 +89,11 @@ pub(super) fn mixer(
         return Err(Error::Shape {
             what: "mixer",
             expected: format!("{k} sources → {m} channels"),
-            found: format!("{} sources → {} channels", mixer.n_sources(), mixer.n_channels()),
+            found: format!(
+                "{} sources → {} channels",
+                mixer.n_sources(),
+                mixer.n_channels()
+            ),
         });
     }
     if config.mixer.elimination == Elimination::LeastSquares && mixer.linear_head().is_none() {
@@ -97,7 +105,9 @@ pub(super) fn mixer(
     }
     let identity: Vec<usize> = (0..k).collect();
     let mut trial = mixer.parameters().to_vec();
-    if config.assignment.rule != AssignmentRule::None && !mixer.permute_sources(&identity, &mut trial) {
+    if config.assignment.rule != AssignmentRule::None
+        && !mixer.permute_sources(&identity, &mut trial)
+    {
         return refuse(
             "assignment.rule",
             format!("{:?}", config.assignment.rule),
@@ -109,7 +119,11 @@ pub(super) fn mixer(
 }
 
 /// The sources of the plan, or the caller's own.
-pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -> Result<SourceParameters> {
+pub(super) fn sources(
+    prepared: &Prepared,
+    seed: u64,
+    given: Option<Mat<f64>>,
+) -> Result<SourceParameters> {
     let config = prepared.plan.config();
     let (t, k) = (prepared.rows.n_samples(), config.n_sources);
     let mut rng = rng(seed, Stream::Sources);
@@ -159,8 +173,10 @@ pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -
                     // ZwᵀZw = T·I, so A = ZwᵀS/T is the projection and E what is left.
                     let s = given.expect("checked above");
                     let a = projection(prepared, &s);
-                    // In neural coordinates the rest need not be a map of the channels, and is left out.
-                    let rest = (coordinates == Coordinates::Fiber).then(|| &s - whitened_times(prepared, &a));
+                    // In neural coordinates the rest need not be a map of the channels, and is left
+                    // out.
+                    let rest = (coordinates == Coordinates::Fiber)
+                        .then(|| &s - whitened_times(prepared, &a));
                     (a, rest)
                 }
                 _ => (found.expect("every other start is a baseline"), None),
@@ -176,8 +192,8 @@ pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -
     })
 }
 
-/// The unmixing A that a classical method finds, ordered by correlation time. A long recording is whitened for as long
-/// as the method runs.
+/// The unmixing A that a classical method finds, ordered by correlation time. A long recording is
+/// whitened for as long as the method runs.
 fn unmixing(prepared: &Prepared, baseline: &Baseline) -> Result<Mat<f64>> {
     let assembled;
     let whitened = match &prepared.data {

@@ -1,4 +1,5 @@
-//! One run: [`Trainer`] owns the model and the optimiser's state and takes steps until there is a reason to stop.
+//! One run: [`Trainer`] owns the model and the optimiser's state and takes steps until there is a
+//! reason to stop.
 
 use super::adam_group::AdamGroup;
 use super::convergence::Convergence;
@@ -92,7 +93,13 @@ impl Trainer {
     /// The same on data that is already prepared.
     pub fn on(prepared: &Prepared, start: Start) -> Result<Trainer> {
         let config = prepared.plan.config();
-        Trainer::from_prepared(prepared, thread_pool(config.threads)?, config.seed, 0, start)
+        Trainer::from_prepared(
+            prepared,
+            thread_pool(config.threads)?,
+            config.seed,
+            0,
+            start,
+        )
     }
 
     pub(super) fn from_prepared(
@@ -115,7 +122,9 @@ impl Trainer {
                 prepared.rows.clone(),
                 &*mixer,
             ))),
-            Data::Long(basis) => Path::Long(Box::new(Long::new(plan, basis.clone(), &*mixer, &sources))),
+            Data::Long(basis) => {
+                Path::Long(Box::new(Long::new(plan, basis.clone(), &*mixer, &sources)))
+            }
         };
         let objective = Objective::new(plan, path, prepared.rows.n_samples(), &*mixer);
         let model = Model {
@@ -150,8 +159,8 @@ impl Trainer {
         })
     }
 
-    /// Steps until the run ends by itself or `observer` breaks it; says why it ended. A run that was interrupted may
-    /// be run on.
+    /// Steps until the run ends by itself or `observer` breaks it; says why it ended. A run that
+    /// was interrupted may be run on.
     pub fn run(&mut self, observer: &mut dyn Observer) -> StopReason {
         if self.stop == Some(StopReason::Interrupted) {
             self.stop = None;
@@ -160,7 +169,9 @@ impl Trainer {
         pool.install(|| {
             while self.stop.is_none() {
                 self.advance();
-                if self.stop != Some(StopReason::Diverged) && observer.observe(&self.report()).is_break() {
+                if self.stop != Some(StopReason::Diverged)
+                    && observer.observe(&self.report()).is_break()
+                {
                     self.stop.get_or_insert(StopReason::Interrupted);
                 }
             }
@@ -170,8 +181,10 @@ impl Trainer {
 
     /// One step: sample → evaluate → update → judge.
     fn advance(&mut self) {
-        self.draws
-            .sample(&self.grid, &mut rng(self.seed, Stream::Step(self.step as u64)));
+        self.draws.sample(
+            &self.grid,
+            &mut rng(self.seed, Stream::Step(self.step as u64)),
+        );
         self.advance_with_draws();
     }
 
@@ -195,8 +208,8 @@ impl Trainer {
         self.stop = self.reason_to_stop();
     }
 
-    /// Why the run ends where it stands, if it does. Depends on nothing but the state that a checkpoint holds, so that
-    /// a resumed run ends where the unbroken one did.
+    /// Why the run ends where it stands, if it does. Depends on nothing but the state that a
+    /// checkpoint holds, so that a resumed run ends where the unbroken one did.
     pub(super) fn reason_to_stop(&self) -> Option<StopReason> {
         let plan = &self.prepared.plan;
         let stopping = &plan.config().optimizer.early_stopping;
@@ -211,8 +224,8 @@ impl Trainer {
         }
     }
 
-    /// J and its gradient (in [`Trainer::objective`]) at the present parameters with the draws of step `step`; nothing
-    /// is updated.
+    /// J and its gradient (in [`Trainer::objective`]) at the present parameters with the draws of
+    /// step `step`; nothing is updated.
     pub fn evaluate_at(&mut self, step: usize) -> Terms {
         let pool = self.pool.clone();
         pool.install(|| {
@@ -231,7 +244,8 @@ impl Trainer {
         self.objective.evaluate(&mut self.model, &mut self.draws)
     }
 
-    /// J and its gradient at the present parameters with draws that the caller sets; nothing is updated.
+    /// J and its gradient at the present parameters with draws that the caller sets; nothing is
+    /// updated.
     pub fn evaluate_with_draws(&mut self, set: impl FnOnce(&mut Draws) + Send) -> Terms {
         let pool = self.pool.clone();
         pool.install(|| {
@@ -240,8 +254,8 @@ impl Trainer {
         })
     }
 
-    /// One step with draws that the caller sets (see [`Draws::set`]), for reproducing a recorded run. The terms are
-    /// those before the update, the gradient is left in [`Trainer::objective`].
+    /// One step with draws that the caller sets (see [`Draws::set`]), for reproducing a recorded
+    /// run. The terms are those before the update, the gradient is left in [`Trainer::objective`].
     pub fn step_with_draws(&mut self, set: impl FnOnce(&mut Draws) + Send) -> Terms {
         let pool = self.pool.clone();
         pool.install(|| {
@@ -255,9 +269,11 @@ impl Trainer {
     fn sources_are_free(&self) -> bool {
         match &self.model.sources {
             SourceParameters::Direct { .. } => true,
-            SourceParameters::Fiber { .. } | SourceParameters::Neural { .. } => {
-                self.prepared.plan.unlock_step.is_some_and(|at| self.step >= at)
-            }
+            SourceParameters::Fiber { .. } | SourceParameters::Neural { .. } => self
+                .prepared
+                .plan
+                .unlock_step
+                .is_some_and(|at| self.step >= at),
         }
     }
 
@@ -270,7 +286,8 @@ impl Trainer {
             _ => g.sources.squared_norm_l2() + g.touched_square,
         };
         let networks = self.model.engine.gradient_norm_squared(&g.branches);
-        (sources + g.fiber.squared_norm_l2() + vector(&g.mixer) + vector(&g.raw_gaps) + networks).sqrt()
+        (sources + g.fiber.squared_norm_l2() + vector(&g.mixer) + vector(&g.raw_gaps) + networks)
+            .sqrt()
     }
 
     /// Clips the gradient and takes one Adam step in every group whose rate is not 0.
@@ -290,7 +307,11 @@ impl Trainer {
             weight_decay: 0.0,
             count: 0,
         };
-        let (model, gradient, rates) = (&mut self.model, &mut self.objective.gradient, &optimizer.rates);
+        let (model, gradient, rates) = (
+            &mut self.model,
+            &mut self.objective.gradient,
+            &optimizer.rates,
+        );
         let (a, free) = model.sources.parts_mut();
         if let (Some(a), true) = (a, rates.fiber > 0.0) {
             self.fiber_group
@@ -299,19 +320,35 @@ impl Trainer {
         if let (Some(free), true) = (free, unlocked && plan.sources_rate > 0.0) {
             let step = adam(plan.sources_rate);
             let predicted = &self.objective.predicted;
-            let pace = |k: usize| if plan.by_predictability { predicted[k] } else { 1.0 };
+            let pace = |k: usize| {
+                if plan.by_predictability {
+                    predicted[k]
+                } else {
+                    1.0
+                }
+            };
             match (&mut self.sources_group, &mut self.objective.path) {
                 (SourcesGroup::Bend(group), _) => {
                     group.update(step, clip, gradient.bend.as_ref(), free.as_mut());
                 }
                 (SourcesGroup::Dense(group), _) => {
-                    group.update_columns(step, clip, gradient.sources.as_ref(), free.as_mut(), pace);
+                    group.update_columns(
+                        step,
+                        clip,
+                        gradient.sources.as_ref(),
+                        free.as_mut(),
+                        pace,
+                    );
                 }
-                (SourcesGroup::Sparse(group), Path::Long(long)) => long.move_free(free, |k, samples, d| {
-                    let rate = pace(k) * step.rate;
-                    group.update(&AdamStep { rate, ..step }, clip, k, samples, d);
-                }),
-                (SourcesGroup::Sparse(_), Path::Whole(_)) => unreachable!("only long recordings are sparse"),
+                (SourcesGroup::Sparse(group), Path::Long(long)) => {
+                    long.move_free(free, |k, samples, d| {
+                        let rate = pace(k) * step.rate;
+                        group.update(&AdamStep { rate, ..step }, clip, k, samples, d);
+                    })
+                }
+                (SourcesGroup::Sparse(_), Path::Whole(_)) => {
+                    unreachable!("only long recordings are sparse")
+                }
             }
         }
         if rates.mixer > 0.0 {
@@ -333,7 +370,8 @@ impl Trainer {
         }
     }
 
-    /// At the steps of the plan, carries each source with its networks and moments to the branch it belongs to.
+    /// At the steps of the plan, carries each source with its networks and moments to the branch it
+    /// belongs to.
     fn move_sources(&mut self) {
         let plan = &self.prepared.plan;
         let assignment = &plan.config().assignment;
@@ -376,11 +414,15 @@ impl Trainer {
         // The mixer was checked at the start to be able to do this.
         let mut parameters = self.model.mixer.parameters().to_vec();
         self.model.mixer.permute_sources(&order, &mut parameters);
-        self.model.mixer.parameters_mut().copy_from_slice(&parameters);
+        self.model
+            .mixer
+            .parameters_mut()
+            .copy_from_slice(&parameters);
         for moment in [&mut self.mixer_group.first, &mut self.mixer_group.second] {
-            self.model
-                .mixer
-                .permute_sources(&order, crate::model::standardize::col_mut(moment.as_mut(), 0));
+            self.model.mixer.permute_sources(
+                &order,
+                crate::model::standardize::col_mut(moment.as_mut(), 0),
+            );
         }
     }
 
@@ -428,8 +470,8 @@ impl Trainer {
         self.step
     }
 
-    /// Ends the run and hands out its result. J is evaluated once more, so that the terms, the mixer and the sources
-    /// belong to the same parameters.
+    /// Ends the run and hands out its result. J is evaluated once more, so that the terms, the
+    /// mixer and the sources belong to the same parameters.
     pub fn finish(mut self) -> Separation {
         let mut stop = self.stop.unwrap_or(StopReason::Interrupted);
         let mut terms = self.evaluate_at(self.step);

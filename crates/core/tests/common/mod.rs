@@ -1,5 +1,5 @@
-//! Small problems shared by the integration tests. Every setting that matters to a test is set here or in the test,
-//! never left to a default that may be tuned later.
+//! Small problems shared by the integration tests. Every setting that matters to a test is set here
+//! or in the test, never left to a default that may be tuned later.
 #![allow(dead_code)]
 
 use faer::Mat;
@@ -35,7 +35,8 @@ pub fn recording(n_samples: usize) -> Recording {
 /// The same with a gap, single missing values and a missing last sample.
 pub fn with_gaps(n_samples: usize) -> Recording {
     let complete = recording(n_samples);
-    let gone = |t: usize, c: usize| (60..75).contains(&t) || t + 1 == n_samples || (t == 20 && c == 1);
+    let gone =
+        |t: usize, c: usize| (60..75).contains(&t) || t + 1 == n_samples || (t == 20 && c == 1);
     let y = complete.observations();
     Recording::from_mat(Mat::from_fn(n_samples, y.ncols(), |t, c| {
         if gone(t, c) { f64::NAN } else { y[(t, c)] }
@@ -43,7 +44,8 @@ pub fn with_gaps(n_samples: usize) -> Recording {
     .unwrap()
 }
 
-/// Laplace and uniform sources in turn, mixed by a fixed matrix into as many channels: (observations, sources, mixing).
+/// Laplace and uniform sources in turn, mixed by a fixed matrix into as many channels:
+/// (observations, sources, mixing).
 pub fn independent(n_samples: usize, k: usize, seed: u64) -> (Mat<f64>, Mat<f64>, Mat<f64>) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let sources = Mat::from_fn(n_samples, k, |_, source| {
@@ -121,7 +123,8 @@ fn layout(branches: &BranchSet, branch: usize) -> Layout {
     Layout::new(branches.scale_of(branch).patch, &branches.network)
 }
 
-/// Moves every parameter off its special starting value (unit gains, zero biases, E = 0, equal gaps).
+/// Moves every parameter off its special starting value (unit gains, zero biases, E = 0, equal
+/// gaps).
 pub fn scatter(trainer: &mut Trainer) {
     let mut state = 1u64;
     let mut noise = move || {

@@ -1,8 +1,8 @@
-//! An array of a file that knows nothing of samples and channels (NPY, NPZ, MATLAB, HDF5) → a block of numbers that
-//! does.
+//! An array of a file that knows nothing of samples and channels (NPY, NPZ, MATLAB, HDF5) → a block
+//! of numbers that does.
 //!
-//! Rows are samples and columns are channels unless the caller says otherwise; an array that looks as if it were the
-//! other way round is read as it is and gets a warning.
+//! Rows are samples and columns are channels unless the caller says otherwise; an array that looks
+//! as if it were the other way round is read as it is and gets a warning.
 
 #[cfg(any(feature = "npz", feature = "mat"))]
 use super::assemble::shortened;
@@ -43,7 +43,8 @@ impl Array {
             .try_fold(1usize, |product, &n| product.checked_mul(n))
     }
 
-    /// The array as samples × channels, or as channels × samples when it is to be transposed. `place` names it.
+    /// The array as samples × channels, or as channels × samples when it is to be transposed.
+    /// `place` names it.
     pub fn block(&self, path: &Path, place: &str, transpose: bool) -> Result<Block> {
         let (rows, columns) = match (self.shape.as_slice(), transpose) {
             (&[n], _) => (n, 1),
@@ -59,7 +60,8 @@ impl Array {
                 ));
             }
         };
-        // Rows of the array are what the file calls rows; transposing swaps which of the two runs fastest.
+        // Rows of the array are what the file calls rows; transposing swaps which of the two runs
+        // fastest.
         let order = match self.column_major != transpose {
             true => Order::Planar,
             false => Order::Interleaved,
@@ -117,7 +119,10 @@ pub(crate) fn choose(
     is_candidate: impl Fn(usize) -> bool,
 ) -> Result<Option<usize>> {
     if let Some(asked) = &options.variable {
-        let names: Vec<&str> = variables.iter().map(|variable| variable.name.as_str()).collect();
+        let names: Vec<&str> = variables
+            .iter()
+            .map(|variable| variable.name.as_str())
+            .collect();
         return match names.iter().position(|name| name == asked) {
             Some(chosen) => Ok(Some(chosen)),
             None => Err(not_among(path, "variable", asked, &names)),
@@ -134,7 +139,12 @@ pub(crate) fn choose(
             "an array of real numbers with one or two dimensions",
             format!(
                 "only {}",
-                shortened(&variables.iter().map(|v| v.name.as_str()).collect::<Vec<_>>())
+                shortened(
+                    &variables
+                        .iter()
+                        .map(|v| v.name.as_str())
+                        .collect::<Vec<_>>()
+                )
             ),
             "check that this is the file that was meant",
         )),

@@ -1,5 +1,5 @@
-//! From what a file holds to a [`Recording`]: which channels, at which rate, over which span of time, and whether the
-//! numbers can be used.
+//! From what a file holds to a [`Recording`]: which channels, at which rate, over which span of
+//! time, and whether the numbers can be used.
 //!
 //! The same for all formats. It knows no format and does not touch the file.
 
@@ -31,7 +31,10 @@ pub(crate) fn wanted(
     let channels = &contents.channels;
     let chosen = match &options.channels {
         Some(selection) => {
-            let names: Vec<&str> = channels.iter().map(|channel| channel.name.as_str()).collect();
+            let names: Vec<&str> = channels
+                .iter()
+                .map(|channel| channel.name.as_str())
+                .collect();
             selection.resolve(path, &names)?
         }
         None => {
@@ -138,7 +141,12 @@ fn rate(
 }
 
 /// Seconds → samples.
-fn window(path: &Path, n_samples: usize, rate: Option<f64>, options: &ReadOptions) -> Result<Range<usize>> {
+fn window(
+    path: &Path,
+    n_samples: usize,
+    rate: Option<f64>,
+    options: &ReadOptions,
+) -> Result<Range<usize>> {
     let sample = |option, seconds: Option<f64>, otherwise: usize| match seconds {
         None => Ok(otherwise),
         Some(seconds) if !(seconds.is_finite() && seconds >= 0.0) => Err(Error::request(
@@ -172,7 +180,9 @@ fn window(path: &Path, n_samples: usize, rate: Option<f64>, options: &ReadOption
             format!(
                 "{} to {} s",
                 options.start.unwrap_or(0.0),
-                options.stop.map_or("the end".into(), |stop| stop.to_string())
+                options
+                    .stop
+                    .map_or("the end".into(), |stop| stop.to_string())
             ),
             "correct it",
         ));
@@ -194,7 +204,10 @@ pub(crate) fn missing(
             if value.is_infinite() {
                 return Err(Error::content(
                     path,
-                    format!("channel `{name}`, sample {} (counted from 1)", first_row + t + 1),
+                    format!(
+                        "channel `{name}`, sample {} (counted from 1)",
+                        first_row + t + 1
+                    ),
                     "a finite number, or NaN for a missing one",
                     value.to_string(),
                     "repair the value or mark it as missing",
@@ -234,7 +247,10 @@ pub(crate) fn with_unique_names(mut contents: Contents) -> Contents {
             *count += 1;
         }
         let renamed = format!("{}_{count}", channel.name);
-        let text = format!("another channel `{}` is renamed to `{renamed}`", channel.name);
+        let text = format!(
+            "another channel `{}` is renamed to `{renamed}`",
+            channel.name
+        );
         contents.notes.push(Note::warning(text));
         channel.name = renamed;
     }
@@ -252,7 +268,9 @@ pub(crate) fn recording(
         .and_then(|recording| recording.with_channel_names(names))
         .map_err(Error::refused(path))?;
     match rate {
-        Some(rate) => recording.with_sampling_rate(rate).map_err(Error::refused(path)),
+        Some(rate) => recording
+            .with_sampling_rate(rate)
+            .map_err(Error::refused(path)),
         None => Ok(recording),
     }
 }

@@ -1,7 +1,8 @@
-//! EEGLAB's `.set` files: a MATLAB file with a structure `EEG` (or its fields as variables), and the numbers inside it or
-//! in a `.fdt` file beside it.
+//! EEGLAB's `.set` files: a MATLAB file with a structure `EEG` (or its fields as variables), and
+//! the numbers inside it or in a `.fdt` file beside it.
 //!
-//! Epochs are joined end to end, with a warning. Events, locations and earlier decompositions are not read.
+//! Epochs are joined end to end, with a warning. Events, locations and earlier decompositions are
+//! not read.
 
 use super::ReadOptions;
 use super::array::MOST_CHANNELS;
@@ -37,14 +38,19 @@ pub(crate) fn open(mut source: Source, options: &ReadOptions) -> Result<Box<dyn 
 /// Reads the recording that a workspace holds.
 pub(crate) fn of_workspace(mut workspace: Workspace) -> Result<Box<dyn Reader>> {
     let path = workspace.path.clone();
-    let fields = match workspace.variables.iter().position(|(name, _)| name == "EEG") {
+    let fields = match workspace
+        .variables
+        .iter()
+        .position(|(name, _)| name == "EEG")
+    {
         Some(at) => workspace.variables.swap_remove(at).1,
         None => Value::Struct(vec![std::mem::take(&mut workspace.variables)]),
     };
     let place = |name: &str| format!("EEG.{name}");
     let scalar = |name: &str| match fields.field(name) {
         Some(Value::Numeric(Numeric {
-            scalar: Some(value), ..
+            scalar: Some(value),
+            ..
         })) => Ok(*value),
         _ => Err(damaged(
             &path,
@@ -54,7 +60,9 @@ pub(crate) fn of_workspace(mut workspace: Workspace) -> Result<Box<dyn Reader>> 
         )),
     };
     let count = |name: &str| match scalar(name)? {
-        value if value.fract() == 0.0 && (0.0..=2f64.powi(53)).contains(&value) => Ok(value as usize),
+        value if value.fract() == 0.0 && (0.0..=2f64.powi(53)).contains(&value) => {
+            Ok(value as usize)
+        }
         value => Err(damaged(
             &path,
             place(name),
@@ -78,7 +86,10 @@ pub(crate) fn of_workspace(mut workspace: Workspace) -> Result<Box<dyn Reader>> 
     };
     if !(1..MOST_CHANNELS).contains(&n_channels) || n_samples == 0 {
         let found = format!("{n_channels} channels, {n_samples} samples");
-        let expected = format!("1 to {} channels and at least one sample", MOST_CHANNELS - 1);
+        let expected = format!(
+            "1 to {} channels and at least one sample",
+            MOST_CHANNELS - 1
+        );
         return Err(damaged(&path, "EEG", expected, found));
     }
     let mut contents = Contents::plain(n_samples, n_channels, Some(rate));
@@ -97,7 +108,9 @@ pub(crate) fn of_workspace(mut workspace: Workspace) -> Result<Box<dyn Reader>> 
     match fields.field("data") {
         Some(Value::Numeric(numeric)) => {
             let expected = n_channels.checked_mul(n_samples);
-            if numeric.array.n_values() != expected || numeric.array.shape.first() != Some(&n_channels) {
+            if numeric.array.n_values() != expected
+                || numeric.array.shape.first() != Some(&n_channels)
+            {
                 return Err(damaged(
                     &path,
                     "EEG.data",
@@ -108,14 +121,23 @@ pub(crate) fn of_workspace(mut workspace: Workspace) -> Result<Box<dyn Reader>> 
             (block.number, block.endian) = (numeric.array.number, numeric.array.endian);
             contents.detected("the numbers are in the .set file");
             let chosen = Some((numeric.id, block));
-            Ok(Box::new(MatlabReader::new(workspace.store, chosen, contents)))
+            Ok(Box::new(MatlabReader::new(
+                workspace.store,
+                chosen,
+                contents,
+            )))
         }
         Some(Value::Text(name)) => {
             let source = separate(&path, name, &mut contents)?;
-            let what = format!("{n_channels} channels × {n_samples} samples, as the .set file says");
+            let what =
+                format!("{n_channels} channels × {n_samples} samples, as the .set file says");
             source.require(0, block.size().unwrap_or(u64::MAX), &what)?;
             let store = Box::new(FdtStore { source });
-            Ok(Box::new(MatlabReader::new(store, Some((0, block)), contents)))
+            Ok(Box::new(MatlabReader::new(
+                store,
+                Some((0, block)),
+                contents,
+            )))
         }
         _ => Err(damaged(
             &path,
@@ -141,7 +163,8 @@ fn labels(locations: Option<&Value>, n_channels: usize) -> Option<Vec<String>> {
     labels.filter(|labels| labels.len() == n_channels)
 }
 
-/// The file that holds the numbers. Data sets are renamed outside EEGLAB, so the name of the `.set` file counts as well.
+/// The file that holds the numbers. Data sets are renamed outside EEGLAB, so the name of the `.set`
+/// file counts as well.
 fn separate(path: &Path, name: &str, contents: &mut Contents) -> Result<Source> {
     let own_name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let named = path.with_file_name(own_name);

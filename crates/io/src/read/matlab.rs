@@ -1,7 +1,9 @@
-//! The variables of a MATLAB file, whichever way they are stored, and the choice of one of them as a recording.
+//! The variables of a MATLAB file, whichever way they are stored, and the choice of one of them as
+//! a recording.
 //!
-//! [`Workspace`] is what the readers of MATLAB 5 and of HDF5 give: names and small values in memory, large arrays only as
-//! places in the file ([`Store`]). A variable is taken as samples × channels; a vector is one channel.
+//! [`Workspace`] is what the readers of MATLAB 5 and of HDF5 give: names and small values in
+//! memory, large arrays only as places in the file ([`Store`]). A variable is taken as samples ×
+//! channels; a vector is one channel.
 
 use super::ReadOptions;
 use super::array::{self, Array, choose, is_rate_name};
@@ -114,7 +116,11 @@ pub(crate) fn open(workspace: Workspace, options: &ReadOptions) -> Result<Box<dy
     }
     let block = array.block(&path, &place, options.transpose)?;
     let rate = rate(&found);
-    let mut contents = array::contents(&block, rate.as_ref().map(|(_, rate)| *rate), options.transpose);
+    let mut contents = array::contents(
+        &block,
+        rate.as_ref().map(|(_, rate)| *rate),
+        options.transpose,
+    );
     contents.detected(format!("{place} is read"));
     if vector {
         contents.detected("the row vector is taken as one channel");
@@ -150,7 +156,9 @@ fn rate(found: &[(String, &Value)]) -> Option<(String, f64)> {
         match value {
             Value::Numeric(Numeric {
                 scalar: Some(rate), ..
-            }) if is_rate_name(last) && rate.is_finite() && *rate > 0.0 => Some((name.clone(), *rate)),
+            }) if is_rate_name(last) && rate.is_finite() && *rate > 0.0 => {
+                Some((name.clone(), *rate))
+            }
             _ => None,
         }
     })

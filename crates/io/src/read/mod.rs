@@ -1,9 +1,10 @@
 //! Recordings from files.
 //!
-//! In: a path and [`ReadOptions`]. Out: a [`Recording`](strtransformer::Recording), or an [`Error`](crate::Error) that
-//! names the place in the file; and notes of all that was detected. One format a file: each says what the file holds
-//! ([`table::Contents`]) and then decodes the wanted part of it straight into one matrix ([`table::Table`]). What is
-//! common to all formats (channels, rate, span of time, missing values) is decided in [`assemble`].
+//! In: a path and [`ReadOptions`]. Out: a [`Recording`](strtransformer::Recording), or an
+//! [`Error`](crate::Error) that names the place in the file; and notes of all that was detected.
+//! One format a file: each says what the file holds ([`table::Contents`]) and then decodes the
+//! wanted part of it straight into one matrix ([`table::Table`]). What is common to all formats
+//! (channels, rate, span of time, missing values) is decided in [`assemble`].
 //!
 //! Deliberately absent: filters, resampling, interpolation, and any guess that is not noted.
 
@@ -75,10 +76,20 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
     let contents = assemble::with_unique_names(contents.clone());
     let mut notes = contents.notes.clone();
     let wanted = assemble::wanted(path, &contents, options, &mut notes)?;
-    let mut table = Table::new(path, wanted.rows.clone(), contents.channels.len(), &wanted.chosen)?;
+    let mut table = Table::new(
+        path,
+        wanted.rows.clone(),
+        contents.channels.len(),
+        &wanted.chosen,
+    )?;
     reader.read(&mut table)?;
 
-    let chosen = || wanted.chosen.iter().map(|&channel| &contents.channels[channel]);
+    let chosen = || {
+        wanted
+            .chosen
+            .iter()
+            .map(|&channel| &contents.channels[channel])
+    };
     let names: Vec<String> = chosen().map(|channel| channel.name.clone()).collect();
     let missing = assemble::missing(path, &names, table.values(), wanted.rows.start)?;
     for (name, count) in names.iter().zip(&missing).filter(|(_, count)| **count > 0) {
@@ -96,8 +107,8 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
     })
 }
 
-/// Says what a file holds. The numbers are not read, except that the lines of a text are counted and the pages of a
-/// compressed file before its headers are unpacked.
+/// Says what a file holds. The numbers are not read, except that the lines of a text are counted
+/// and the pages of a compressed file before its headers are unpacked.
 ///
 /// ```
 /// use strt_io::{ReadOptions, inspect};

@@ -1,7 +1,8 @@
 //! NumPy's NPY files: a header in Python's notation and the numbers of one array.
 //!
-//! All real numbers of up to 64 bits, either byte order, C or Fortran order, versions 1 to 3 of the header. Refused:
-//! arrays of Python objects (they could run code), complex numbers, text, dates, records, long doubles.
+//! All real numbers of up to 64 bits, either byte order, C or Fortran order, versions 1 to 3 of the
+//! header. Refused: arrays of Python objects (they could run code), complex numbers, text, dates,
+//! records, long doubles.
 
 use super::ReadOptions;
 use super::array::{self, Array};
@@ -199,7 +200,12 @@ fn data_type(path: &Path, place: &str, descr: &str) -> Result<(Number, Endian)> 
                 "save its real part or its modulus",
             );
         }
-        _ => return refused(format!("type {}", shown(descr)), "save it with dtype float64"),
+        _ => {
+            return refused(
+                format!("type {}", shown(descr)),
+                "save it with dtype float64",
+            );
+        }
     };
     Ok((number, endian))
 }

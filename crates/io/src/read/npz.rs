@@ -1,7 +1,8 @@
 //! NumPy's NPZ files: ZIP archives of NPY arrays.
 //!
-//! The array to read is the only one that can be a recording, or the one that is named; a single number called `fs` or the
-//! like gives the rate. Stored and deflated members; nothing else is unpacked.
+//! The array to read is the only one that can be a recording, or the one that is named; a single
+//! number called `fs` or the like gives the rate. Stored and deflated members; nothing else is
+//! unpacked.
 
 use super::array::{self, Array, can_hold, choose, is_rate_name};
 use super::numbers::Block;
@@ -79,7 +80,10 @@ impl NpzReader {
         let member = members.swap_remove(chosen);
         let place = format!("array `{}`", member.name);
         let block = member.array?.block(&path, &place, options.transpose)?;
-        if !block.size().is_some_and(|size| can_hold(member.packed, size)) {
+        if !block
+            .size()
+            .is_some_and(|size| can_hold(member.packed, size))
+        {
             let expected = format!("data for shape {:?}", variables[chosen].shape);
             return Err(damaged(
                 &path,
@@ -88,7 +92,11 @@ impl NpzReader {
                 format!("{} packed bytes", member.packed),
             ));
         }
-        let mut contents = array::contents(&block, rate.as_ref().map(|(_, rate)| *rate), options.transpose);
+        let mut contents = array::contents(
+            &block,
+            rate.as_ref().map(|(_, rate)| *rate),
+            options.transpose,
+        );
         contents.detected(format!("{place} is read"));
         if let Some((name, rate)) = rate {
             contents.detected(format!("rate {rate} Hz is taken from `{name}`"));
@@ -155,7 +163,12 @@ fn members(path: &Path, archive: &mut Archive, length: u64) -> Result<Vec<Member
 fn unzipping(path: &Path, error: ZipError, place: &str) -> Error {
     match error {
         ZipError::Io(error) => failed(path, error, place),
-        other => damaged(path, place, "a member that can be unpacked", other.to_string()),
+        other => damaged(
+            path,
+            place,
+            "a member that can be unpacked",
+            other.to_string(),
+        ),
     }
 }
 
@@ -165,14 +178,18 @@ impl Reader for NpzReader {
     }
 
     fn read(&mut self, table: &mut Table) -> Result<()> {
-        let Some(block) = self.block else { return Ok(()) };
+        let Some(block) = self.block else {
+            return Ok(());
+        };
         let failed = |error| failed(&self.path, error, "data of the array");
         let mut entry = self
             .archive
             .by_index(self.member)
             .map_err(|error| unzipping(&self.path, error, "data of the array"))?;
         npy::header(&self.path, "header", &mut entry)?;
-        block.fill(&mut entry, table, |_, value| value).map_err(failed)?;
+        block
+            .fill(&mut entry, table, |_, value| value)
+            .map_err(failed)?;
         // To the end, where the checksum is compared.
         io::copy(&mut entry, &mut io::sink()).map_err(failed)?;
         Ok(())

@@ -1,7 +1,8 @@
 //! Numbers of fixed width → f64, one at a time or a whole block into a [`Table`].
 //!
-//! In: bytes in the order of a file. Out: columns of the library. A block passes through a buffer of bounded size; there
-//! is no second copy. Where the bytes lie and what the numbers mean is the business of the formats.
+//! In: bytes in the order of a file. Out: columns of the library. A block passes through a buffer
+//! of bounded size; there is no second copy. Where the bytes lie and what the numbers mean is the
+//! business of the formats.
 
 use super::table::Table;
 use std::io::{self, Read};
@@ -222,7 +223,11 @@ mod tests {
         let check = |number: Number, little: &[u8], expected: f64| {
             let big: Vec<u8> = little.iter().rev().copied().collect();
             assert_eq!(number.size(), little.len());
-            assert_eq!(number.decoder(Endian::Little)(little), expected, "{number:?}");
+            assert_eq!(
+                number.decoder(Endian::Little)(little),
+                expected,
+                "{number:?}"
+            );
             assert_eq!(number.decoder(Endian::Big)(&big), expected, "{number:?}");
         };
         check(Number::I8, &[0xff], -1.0);
@@ -260,7 +265,8 @@ mod tests {
                         n_samples,
                         n_channels,
                     };
-                    let mut table = Table::new(Path::new("x"), rows.clone(), n_channels, &chosen).unwrap();
+                    let mut table =
+                        Table::new(Path::new("x"), rows.clone(), n_channels, &chosen).unwrap();
                     let keep = |_, value| value;
                     block.fill(&mut &bytes[..], &mut table, keep).unwrap();
                     let values = table.into_values();

@@ -21,7 +21,8 @@ use strtransformer::Recording;
 pub struct ReadOptions {
     /// Samples per second, in place of what the file says.
     pub rate: Option<f64>,
-    /// The array to take from a file that holds several (NPZ, MATLAB, HDF5); fields of structures as `name.field`.
+    /// The array to take from a file that holds several (NPZ, MATLAB, HDF5); fields of structures
+    /// as `name.field`.
     pub variable: Option<String>,
     /// The channels to take, in this order.
     pub channels: Option<ChannelSelection>,
@@ -71,7 +72,8 @@ pub struct Opened {
 pub struct Summary {
     /// The format of the file.
     pub format: Format,
-    /// The channels in the order of the file. Empty when a container has several arrays and none was chosen.
+    /// The channels in the order of the file. Empty when a container has several arrays and none
+    /// was chosen.
     pub channels: Vec<ChannelSummary>,
     /// The arrays of a container (NPZ, MATLAB, HDF5).
     pub variables: Vec<Variable>,

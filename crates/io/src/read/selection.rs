@@ -1,14 +1,14 @@
 //! `Fz,Cz,3,5-8` → channels of a file.
 //!
-//! A name goes before a number: in a file with a channel called `3` the word `3` means that channel, otherwise the third.
-//! Whether the channels can be read together is not judged here.
+//! A name goes before a number: in a file with a channel called `3` the word `3` means that
+//! channel, otherwise the third. Whether the channels can be read together is not judged here.
 
 use super::assemble::shortened;
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// The channels to take, as they are asked for: names, numbers from 1, and ranges of numbers, separated by commas. A name
-/// with a comma in it stands between double quotes.
+/// The channels to take, as they are asked for: names, numbers from 1, and ranges of numbers,
+/// separated by commas. A name with a comma in it stands between double quotes.
 ///
 /// ```
 /// let selection = strt_io::ChannelSelection::from("Fz, Cz, 3, 5-8");
@@ -30,7 +30,9 @@ impl From<&str> for ChannelSelection {
             }
         }
         words.push(word);
-        words.iter_mut().for_each(|word| *word = word.trim().to_string());
+        words
+            .iter_mut()
+            .for_each(|word| *word = word.trim().to_string());
         Self { words }
     }
 }
@@ -69,11 +71,17 @@ fn meant(path: &Path, word: &str, names: &[&str]) -> Result<std::ops::Range<usiz
         return Ok(channel..channel + 1);
     }
     let range = match word.split_once('-') {
-        Some((first, last)) => first.trim().parse::<usize>().ok().zip(last.trim().parse().ok()),
+        Some((first, last)) => first
+            .trim()
+            .parse::<usize>()
+            .ok()
+            .zip(last.trim().parse().ok()),
         None => word.parse().ok().map(|number: usize| (number, number)),
     };
     match range {
-        Some((first, last)) if 1 <= first && first <= last && last <= names.len() => Ok(first - 1..last),
+        Some((first, last)) if 1 <= first && first <= last && last <= names.len() => {
+            Ok(first - 1..last)
+        }
         Some(_) => Err(Error::request(
             path,
             OPTION,

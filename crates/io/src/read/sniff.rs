@@ -1,8 +1,9 @@
 //! Which format a file has: by its first bytes, checked against its name.
 //!
-//! In: a path. Out: a [`Format`] that the reader of that format can start from. A name that promises another format than
-//! the bytes hold is an error that says what the bytes look like; a name that promises nothing is no obstacle. The
-//! contents are not checked beyond their first bytes.
+//! In: a path. Out: a [`Format`] that the reader of that format can start from. A name that
+//! promises another format than the bytes hold is an error that says what the bytes look like; a
+//! name that promises nothing is no obstacle. The contents are not checked beyond their first
+//! bytes.
 
 use super::source::Source;
 use crate::error::{Error, Result};
@@ -78,7 +79,8 @@ impl fmt::Display for Format {
     }
 }
 
-/// Finds the format, and the file to start from: the header where a WFDB record is named without it.
+/// Finds the format, and the file to start from: the header where a WFDB record is named without
+/// it.
 pub(crate) fn sniff(path: &Path) -> Result<(Format, PathBuf)> {
     let header = path.with_extension("hea");
     let longer = PathBuf::from(format!("{}.hea", path.display()));
@@ -106,7 +108,9 @@ pub(crate) fn sniff(path: &Path) -> Result<(Format, PathBuf)> {
     let head = source.head(4096)?;
     let looks = Looks::like(&head);
     let format = match (expected(&ending), looks) {
-        (Some(expected), Looks::Format(found)) if expected.contains(&found) => expected[0].or(found),
+        (Some(expected), Looks::Format(found)) if expected.contains(&found) => {
+            expected[0].or(found)
+        }
         // WFDB headers are text.
         (Some([Format::Wfdb]), Looks::Format(Format::Text)) => Format::Wfdb,
         (None, Looks::Format(found)) => found,
@@ -130,7 +134,12 @@ pub(crate) fn sniff(path: &Path) -> Result<(Format, PathBuf)> {
             return Err(Error::kind(path, expected_format, found, remedy));
         }
         (None, Looks::Other(found, remedy)) => {
-            return Err(Error::kind(path, "a recording in a known format", found, remedy));
+            return Err(Error::kind(
+                path,
+                "a recording in a known format",
+                found,
+                remedy,
+            ));
         }
     };
     Ok((format, path.to_owned()))
@@ -198,14 +207,18 @@ const KNOWN_BUT_NOT_READ: &[(&[u8], &str, &str)] = &[
     (b"\xfe\xff", "text in UTF-16", "save it as UTF-8"),
 ];
 
-/// Whether a file starts like MATLAB 5 to 7: version 1 and the byte order. MATLAB 7.3 has version 2 there.
+/// Whether a file starts like MATLAB 5 to 7: version 1 and the byte order. MATLAB 7.3 has version 2
+/// there.
 pub(crate) fn is_mat5(head: &[u8]) -> bool {
     matches!(head.get(124..128), Some(b"\x00\x01IM" | b"\x01\x00MI"))
 }
 
 impl Looks {
     fn like(head: &[u8]) -> Self {
-        let at = |place: usize, bytes: &[u8]| head.get(place..).is_some_and(|rest| rest.starts_with(bytes));
+        let at = |place: usize, bytes: &[u8]| {
+            head.get(place..)
+                .is_some_and(|rest| rest.starts_with(bytes))
+        };
         const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
         if at(0, b"\x93NUMPY") {
             return Looks::Format(Format::Npy);
@@ -228,12 +241,15 @@ impl Looks {
         if at(0, b"\xffBIOSEMI") {
             return Looks::Format(Format::Bdf);
         }
-        // Version `0`, and 8 bytes from 184 with the length of the header, which comes in blocks of 256.
+        // Version `0`, and 8 bytes from 184 with the length of the header, which comes in blocks of
+        // 256.
         let length = head
             .get(184..192)
             .and_then(|field| std::str::from_utf8(field).ok());
         let length = length.and_then(|field| field.trim().parse::<u32>().ok());
-        if at(0, b"0       ") && length.is_some_and(|length| length > 0 && length.is_multiple_of(256)) {
+        if at(0, b"0       ")
+            && length.is_some_and(|length| length > 0 && length.is_multiple_of(256))
+        {
             return Looks::Format(Format::Edf);
         }
         for (magic, found, remedy) in KNOWN_BUT_NOT_READ {

@@ -1,7 +1,8 @@
 //! A file of known length that is read in parts.
 //!
-//! In: a path. Out: bytes at a place, or a buffered stream from a place. Every size that a header claims is compared with
-//! the length of the file before memory is asked for. Nothing here knows what the bytes mean.
+//! In: a path. Out: bytes at a place, or a buffered stream from a place. Every size that a header
+//! claims is compared with the length of the file before memory is asked for. Nothing here knows
+//! what the bytes mean.
 
 use crate::atomic::not_a_file;
 use crate::error::{Error, Result};
@@ -77,7 +78,12 @@ impl Source {
 
     /// A stream of `size` bytes from `offset`, all of them inside the file.
     #[cfg(feature = "mat")]
-    pub fn part(&mut self, offset: u64, size: u64, what: &str) -> Result<io::Take<BufReader<&mut File>>> {
+    pub fn part(
+        &mut self,
+        offset: u64,
+        size: u64,
+        what: &str,
+    ) -> Result<io::Take<BufReader<&mut File>>> {
         self.require(offset, size, what)?;
         Ok(self.stream(offset)?.take(size))
     }
@@ -114,7 +120,9 @@ impl Source {
 /// Turns what went wrong while `what` was read into an [`Error`].
 pub(crate) fn failed(path: &Path, error: io::Error, what: &str) -> Error {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => cut_short(path, what, "more bytes".into(), "the end".into()),
+        io::ErrorKind::UnexpectedEof => {
+            cut_short(path, what, "more bytes".into(), "the end".into())
+        }
         io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
             damaged(path, what, "bytes that can be unpacked", error.to_string())
         }

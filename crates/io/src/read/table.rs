@@ -1,8 +1,9 @@
 //! What a reader says about a file, and where it puts the numbers.
 //!
-//! [`Contents`] is known before the numbers are read: channels, rates, lengths. A [`Table`] is the one matrix, in the
-//! precision and the order of the library, that the numbers of the chosen channels and samples are decoded into; what
-//! is not set stays missing (NaN). Neither knows a format.
+//! [`Contents`] is known before the numbers are read: channels, rates, lengths. A [`Table`] is the
+//! one matrix, in the precision and the order of the library, that the numbers of the chosen
+//! channels and samples are decoded into; what is not set stays missing (NaN). Neither knows a
+//! format.
 
 use super::Note;
 use crate::error::{Error, Result};
@@ -86,7 +87,12 @@ pub(crate) struct Table {
 
 impl Table {
     /// All missing. `chosen` are channels of the file, each at most once.
-    pub fn new(path: &Path, rows: Range<usize>, n_channels: usize, chosen: &[usize]) -> Result<Self> {
+    pub fn new(
+        path: &Path,
+        rows: Range<usize>,
+        n_channels: usize,
+        chosen: &[usize],
+    ) -> Result<Self> {
         let mut columns = vec![None; n_channels];
         for (column, &channel) in chosen.iter().enumerate() {
             columns[channel] = Some(column);

@@ -1,7 +1,7 @@
 //! Time columns of tables: is this column the time, and which rate does it give?
 //!
-//! In: a name and values. Out: an [`Axis`] with what to say about it. The values are not used for anything else: rows stay
-//! where they are, whatever time they claim.
+//! In: a name and values. Out: an [`Axis`] with what to say about it. The values are not used for
+//! anything else: rows stay where they are, whatever time they claim.
 
 use super::Note;
 use super::table::Contents;
@@ -79,7 +79,9 @@ fn named(name: &str) -> Named {
         ["elapsed", ..] => Named::Time(unit(&words[1..])),
         ["t" | "s" | "sec" | "secs" | "second" | "seconds"] => Named::Perhaps(1.0),
         ["t", ..] => Named::Perhaps(unit(&words[1..])),
-        ["ms" | "msec" | "milliseconds" | "us" | "usec" | "microseconds"] => Named::Perhaps(unit(&words)),
+        ["ms" | "msec" | "milliseconds" | "us" | "usec" | "microseconds"] => {
+            Named::Perhaps(unit(&words))
+        }
         [] | ["index" | "sample" | "samples" | "row" | "n"] | ["unnamed", "0"] => Named::Index,
         _ => Named::Signal,
     }
@@ -244,7 +246,10 @@ mod tests {
         };
         assert_eq!(rate(judge_unnamed(&rounded(250.0, 4))), Some(250.0));
         assert_eq!(rate(judge_unnamed(&rounded(256.0, 5))), Some(256.0));
-        assert_eq!(rate(judge_named("Time [s]", &rounded(256.0, 4))), Some(256.0));
+        assert_eq!(
+            rate(judge_named("Time [s]", &rounded(256.0, 4))),
+            Some(256.0)
+        );
         let milliseconds: Vec<f64> = (0..100).map(|i| 2.0 * i as f64).collect();
         assert_eq!(rate(judge_named("time_ms", &milliseconds)), Some(500.0));
         let third: Vec<f64> = (0..100).map(|i| 3.0 * i as f64).collect();

@@ -1,7 +1,7 @@
 //! Sound in WAV files: RIFF or RF64, whole numbers of 8 to 32 bits and floating point of 32 or 64.
 //!
-//! Whole numbers are scaled to −1…1 by their full range; floating-point numbers stay as they are. Refused: compressed
-//! sound (ADPCM, MP3, A-law, …).
+//! Whole numbers are scaled to −1…1 by their full range; floating-point numbers stay as they are.
+//! Refused: compressed sound (ADPCM, MP3, A-law, …).
 
 use super::numbers::{Block, Endian, Number, Order};
 use super::source::{Source, damaged};
@@ -40,11 +40,18 @@ impl WavReader {
                 b"fmt " => sound = Some(format(&mut source, body, size)?),
                 b"ds64" => {
                     let sizes = source.bytes(body, 16, "chunk `ds64`")?;
-                    long_size = Some(u64::from_le_bytes(sizes[8..].try_into().unwrap_or_default()));
+                    long_size = Some(u64::from_le_bytes(
+                        sizes[8..].try_into().unwrap_or_default(),
+                    ));
                 }
                 b"data" => {
                     let Some(sound) = sound else {
-                        return Err(damaged(&path, "chunk `fmt `", "one before the data", "none"));
+                        return Err(damaged(
+                            &path,
+                            "chunk `fmt `",
+                            "one before the data",
+                            "none",
+                        ));
                     };
                     return Self::with_data(source, sound, body, size, long_size);
                 }
@@ -69,7 +76,8 @@ impl WavReader {
             bits,
         } = sound;
         let to_the_end = source.length() - data_at;
-        // Recorders that were switched off leave a size of 0, programs that stream the largest there is.
+        // Recorders that were switched off leave a size of 0, programs that stream the largest
+        // there is.
         let is_unknown = match size {
             0 => to_the_end > 0,
             size => size == u64::from(u32::MAX) && long_size.is_none(),
@@ -94,17 +102,23 @@ impl WavReader {
             ));
         }
         block.n_samples = (size / frame) as usize;
-        let mut contents = Contents::plain(block.n_samples, block.n_channels, Some(f64::from(rate)));
+        let mut contents =
+            Contents::plain(block.n_samples, block.n_channels, Some(f64::from(rate)));
         contents.detected(match block.number {
-            Number::F32 | Number::F64 => format!("{bits}-bit floating point at {rate} Hz, as it is"),
+            Number::F32 | Number::F64 => {
+                format!("{bits}-bit floating point at {rate} Hz, as it is")
+            }
             _ => format!("{bits}-bit whole numbers at {rate} Hz, scaled to -1…1"),
         });
         if is_unknown {
-            contents.warn("the size of the data is not in the header: all bytes to the end are read");
+            contents
+                .warn("the size of the data is not in the header: all bytes to the end are read");
         }
         if size % frame != 0 {
             let rest = size % frame;
-            contents.warn(format!("{rest} bytes of a last, incomplete sample are left out"));
+            contents.warn(format!(
+                "{rest} bytes of a last, incomplete sample are left out"
+            ));
         }
         Ok(Self {
             source,
@@ -160,7 +174,10 @@ fn format(source: &mut Source, at: u64, size: u64) -> Result<Sound> {
     }
     let frame = usize::from(n_channels) * number.size();
     if usize::from(word(12)) != frame {
-        let (expected, found) = (format!("samples of {frame} bytes"), format!("{} bytes", word(12)));
+        let (expected, found) = (
+            format!("samples of {frame} bytes"),
+            format!("{} bytes", word(12)),
+        );
         return Err(damaged(&path, "chunk `fmt `", expected, found));
     }
     let block = Block {

@@ -1,11 +1,15 @@
-//! CSV: a header, then the time in seconds (or the number of the sample where no rate is known) and the values, each with
-//! as many digits as it takes to read the same number back.
+//! CSV: a header, then the time in seconds (or the number of the sample where no rate is known) and
+//! the values, each with as many digits as it takes to read the same number back.
 
 use super::Signals;
 use std::io::{self, Write};
 
 pub(super) fn write(file: &mut dyn Write, signals: &Signals<'_>) -> io::Result<()> {
-    let axis = if signals.rate.is_some() { "time" } else { "sample" };
+    let axis = if signals.rate.is_some() {
+        "time"
+    } else {
+        "sample"
+    };
     write!(file, "{axis}")?;
     for name in signals.names {
         write!(file, ",{}", quoted(name))?;

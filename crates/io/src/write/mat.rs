@@ -1,4 +1,5 @@
-//! MATLAB 5: `signals` (T×K, double), `names` (1×K cell of text) and, where the rate is known, `fs`. Not packed.
+//! MATLAB 5: `signals` (T×K, double), `names` (1×K cell of text) and, where the rate is known,
+//! `fs`. Not packed.
 
 use super::{Signals, check_size};
 use crate::error::Result;
@@ -22,7 +23,8 @@ pub(super) fn check(path: &Path, signals: &Signals<'_>) -> Result<()> {
 }
 
 pub(super) fn write(file: &mut dyn Write, signals: &Signals<'_>) -> io::Result<()> {
-    let mut header = format!("{:124}", "MATLAB 5.0 MAT-file, written by StrTransformer").into_bytes();
+    let mut header =
+        format!("{:124}", "MATLAB 5.0 MAT-file, written by StrTransformer").into_bytes();
     header.extend(0x0100u16.to_le_bytes());
     header.extend(b"IM");
     file.write_all(&header)?;
@@ -68,8 +70,14 @@ fn element(kind: u32, bytes: &[u8]) -> Vec<u8> {
 
 /// Flags, dimensions and name.
 fn array_head(class: u32, shape: [usize; 2], name: &str) -> Vec<u8> {
-    let flags: Vec<u8> = [class, 0].iter().flat_map(|word| word.to_le_bytes()).collect();
-    let shape: Vec<u8> = shape.iter().flat_map(|&n| (n as u32).to_le_bytes()).collect();
+    let flags: Vec<u8> = [class, 0]
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
+    let shape: Vec<u8> = shape
+        .iter()
+        .flat_map(|&n| (n as u32).to_le_bytes())
+        .collect();
     [
         element(UINT32, &flags),
         element(INT32, &shape),

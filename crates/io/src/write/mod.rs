@@ -1,7 +1,8 @@
 //! Signals → files that other programs read: NPY, CSV, MATLAB, Parquet, WAV.
 //!
-//! In: a matrix of T samples × K signals with names and a rate. Out: a file, whole or not at all. The format is that of the
-//! ending of the name. Values are written as they are: nothing is scaled or clipped, and missing ones are NaN.
+//! In: a matrix of T samples × K signals with names and a rate. Out: a file, whole or not at all.
+//! The format is that of the ending of the name. Values are written as they are: nothing is scaled
+//! or clipped, and missing ones are NaN.
 
 mod csv;
 mod mat;
@@ -55,14 +56,18 @@ pub const OUTPUT_FORMATS: [(&str, &str); 5] = [
 /// ```
 ///
 /// # Errors
-/// [`Error::Kind`] when the ending is none of these, [`Error::Request`] when the format cannot hold the signals (sound
-/// without a whole rate, more than 4 GB in a MATLAB or WAV file), [`Error::Io`] or [`Error::NotAFile`] when the file cannot
-/// be written. An old file is then left as it was.
+/// [`Error::Kind`] when the ending is none of these, [`Error::Request`] when the format cannot hold
+/// the signals (sound without a whole rate, more than 4 GB in a MATLAB or WAV file), [`Error::Io`]
+/// or [`Error::NotAFile`] when the file cannot be written. An old file is then left as it was.
 ///
 /// # Panics
 /// When there is not one name a column.
 pub fn write_signals(path: impl AsRef<Path>, signals: &Signals<'_>) -> Result<()> {
-    assert_eq!(signals.names.len(), signals.values.ncols(), "one name a column");
+    assert_eq!(
+        signals.names.len(),
+        signals.values.ncols(),
+        "one name a column"
+    );
     let path = path.as_ref();
     match checked(path, signals)? {
         Kind::Npy => atomic::write(path, |file| npy::write(file, signals)),
@@ -73,8 +78,8 @@ pub fn write_signals(path: impl AsRef<Path>, signals: &Signals<'_>) -> Result<()
     }
 }
 
-/// Says whether [`write_signals`] could write such signals to such a file, without looking at their values: a program can
-/// ask before it computes them.
+/// Says whether [`write_signals`] could write such signals to such a file, without looking at their
+/// values: a program can ask before it computes them.
 ///
 /// # Errors
 /// As [`write_signals`], except for what only the disk knows.

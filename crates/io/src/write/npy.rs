@@ -5,8 +5,10 @@ use std::io::{self, Write};
 
 pub(super) fn write(file: &mut dyn Write, signals: &Signals<'_>) -> io::Result<()> {
     let (rows, columns) = signals.values.shape();
-    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
-    // Magic, version, length and header together fill a multiple of 64 bytes; the last one is a line end.
+    let mut header =
+        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    // Magic, version, length and header together fill a multiple of 64 bytes; the last one is a
+    // line end.
     let padding = 64 - (10 + header.len() + 1) % 64;
     header += &" ".repeat(padding);
     header.push('\n');

@@ -1,5 +1,6 @@
-//! Parquet: one group of rows, plain doubles in pages of a megabyte, not packed; the time in seconds first where the rate is
-//! known. Noise does not compress, so packing would cost time and gain little.
+//! Parquet: one group of rows, plain doubles in pages of a megabyte, not packed; the time in
+//! seconds first where the rate is known. Noise does not compress, so packing would cost time and
+//! gain little.
 
 use super::Signals;
 use super::thrift::Writer;

@@ -1,4 +1,5 @@
-//! WAV: 32-bit floating point, one channel a signal. Values are not scaled, so players may clip what exceeds −1…1.
+//! WAV: 32-bit floating point, one channel a signal. Values are not scaled, so players may clip
+//! what exceeds −1…1.
 
 use super::{Signals, check_size};
 use crate::error::{Error, Result};
@@ -25,8 +26,14 @@ pub(super) fn check(path: &Path, signals: &Signals<'_>) -> Result<u32> {
         );
     }
     match signals.rate {
-        Some(rate) if rate.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&rate) => Ok(rate as u32),
-        Some(rate) => refused("rate", "a whole number of samples per second", rate.to_string()),
+        Some(rate) if rate.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&rate) => {
+            Ok(rate as u32)
+        }
+        Some(rate) => refused(
+            "rate",
+            "a whole number of samples per second",
+            rate.to_string(),
+        ),
         None => refused("rate", "a sampling rate, which sound needs", "none".into()),
     }
 }

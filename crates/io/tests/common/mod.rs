@@ -26,8 +26,12 @@ pub fn recording(seed: u64, missing: &[usize]) -> Recording {
         ..ProblemSpec::default()
     };
     let mut observations = spec.generate().unwrap().observations;
-    missing.iter().for_each(|&t| observations[(t, 1)] = f64::NAN);
-    let names = ["Fz", "Cz", "Pz", "\"odd\" name, µV"].map(String::from).to_vec();
+    missing
+        .iter()
+        .for_each(|&t| observations[(t, 1)] = f64::NAN);
+    let names = ["Fz", "Cz", "Pz", "\"odd\" name, µV"]
+        .map(String::from)
+        .to_vec();
     Recording::from_mat(observations)
         .unwrap()
         .with_channel_names(names)
@@ -81,7 +85,8 @@ pub fn bits<'a>(values: impl IntoIterator<Item = &'a f64>) -> Vec<u64> {
 }
 
 pub fn mat_bits(values: MatRef<'_, f64>) -> (usize, usize, Vec<u64>) {
-    let all = (0..values.nrows()).flat_map(|i| (0..values.ncols()).map(move |j| values[(i, j)].to_bits()));
+    let all = (0..values.nrows())
+        .flat_map(|i| (0..values.ncols()).map(move |j| values[(i, j)].to_bits()));
     (values.nrows(), values.ncols(), all.collect())
 }
 
@@ -106,9 +111,18 @@ pub fn assert_same(a: &Separation, b: &Separation) {
     assert_eq!(a.bend, b.bend);
     assert_eq!(a.gauge, b.gauge);
     assert_eq!(a.terms, b.terms);
-    assert_eq!(a.smoothed_objective.to_bits(), b.smoothed_objective.to_bits());
-    assert_eq!((a.stop, a.converged, a.steps), (b.stop, b.converged, b.steps));
-    assert_eq!((a.seed, a.restart, &a.restarts), (b.seed, b.restart, &b.restarts));
+    assert_eq!(
+        a.smoothed_objective.to_bits(),
+        b.smoothed_objective.to_bits()
+    );
+    assert_eq!(
+        (a.stop, a.converged, a.steps),
+        (b.stop, b.converged, b.steps)
+    );
+    assert_eq!(
+        (a.seed, a.restart, &a.restarts),
+        (b.seed, b.restart, &b.restarts)
+    );
     assert_eq!(
         (&a.channel_names, a.sampling_rate),
         (&b.channel_names, b.sampling_rate)
@@ -122,7 +136,10 @@ pub fn refused<T>(result: strt_io::Result<T>, words: &[&str]) {
         Err(error) => error.to_string(),
     };
     for word in words {
-        assert!(message.contains(word), "\"{message}\" should contain \"{word}\"");
+        assert!(
+            message.contains(word),
+            "\"{message}\" should contain \"{word}\""
+        );
     }
 }
 

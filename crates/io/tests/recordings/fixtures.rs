@@ -1,4 +1,5 @@
-//! Files that other programs wrote (`fixtures/make_fixtures.py`) give the values that those programs put into them.
+//! Files that other programs wrote (`fixtures/make_fixtures.py`) give the values that those
+//! programs put into them.
 
 use crate::fixture;
 use serde_json::Value;
@@ -30,7 +31,10 @@ fn differences(name: &str, entry: &Value) -> Vec<String> {
         .filter_map(Value::as_str)
         .collect();
     if recording.channel_names() != names {
-        differences.push(format!("names {:?}, not {names:?}", recording.channel_names()));
+        differences.push(format!(
+            "names {:?}, not {names:?}",
+            recording.channel_names()
+        ));
     }
     if recording.sampling_rate() != entry["rate"].as_f64() {
         differences.push(format!(

@@ -1,4 +1,5 @@
-//! Recordings from files and signals into files: what other programs wrote, what is refused and how, real recordings.
+//! Recordings from files and signals into files: what other programs wrote, what is refused and
+//! how, real recordings.
 
 mod fixtures;
 mod options;

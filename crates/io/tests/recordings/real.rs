@@ -25,9 +25,22 @@ fn check(
     let opened = real(name)?;
     let recording = &opened.recording;
     assert_eq!(opened.format, format, "{name}");
-    assert_eq!((recording.n_samples(), recording.n_channels()), shape, "{name}");
-    assert_eq!(recording.sampling_rate(), rate, "{name}: {:?}", notes(&opened));
-    let found: Vec<&str> = recording.channel_names().iter().map(String::as_str).collect();
+    assert_eq!(
+        (recording.n_samples(), recording.n_channels()),
+        shape,
+        "{name}"
+    );
+    assert_eq!(
+        recording.sampling_rate(),
+        rate,
+        "{name}: {:?}",
+        notes(&opened)
+    );
+    let found: Vec<&str> = recording
+        .channel_names()
+        .iter()
+        .map(String::as_str)
+        .collect();
     assert_eq!(found[..names.len()], *names, "{name}");
     Some(opened)
 }

@@ -1,5 +1,5 @@
-//! Bad files, one a case. The messages are in `refusals.txt`, one a line; `STRT_UPDATE=1` writes that file anew, for
-//! reading before it is committed.
+//! Bad files, one a case. The messages are in `refusals.txt`, one a line; `STRT_UPDATE=1` writes
+//! that file anew, for reading before it is committed.
 
 use crate::{Made, fixture, refusal};
 use std::fs;
@@ -30,13 +30,25 @@ fn texts(made: &Made) -> Vec<PathBuf> {
         made.file("comments.csv", "# nothing\n# here\n"),
         made.file("header_only.csv", "a,b,c\n"),
         made.file("ragged.csv", "a,b,c\n1,2,3\n4,5\n6,7,8\n"),
-        made.file("ragged_late.csv", format!("a,b\n{}1,2,3\n", "1,2\n".repeat(100))),
+        made.file(
+            "ragged_late.csv",
+            format!("a,b\n{}1,2,3\n", "1,2\n".repeat(100)),
+        ),
         made.file("cut.csv", "a,b,c\n1,2,3\n4,5,6\n7,8"),
         made.file("ragged_header.csv", "a,b\n1,2,3\n4,5,6\n"),
-        made.file("wide_first.csv", format!("{wide}\n{}", "1,2\n".repeat(1000))),
-        made.file("preamble.csv", "Device 7\nstarted at noon\na,b\n1,2\n3,4\n5,6\n"),
+        made.file(
+            "wide_first.csv",
+            format!("{wide}\n{}", "1,2\n".repeat(1000)),
+        ),
+        made.file(
+            "preamble.csv",
+            "Device 7\nstarted at noon\na,b\n1,2\n3,4\n5,6\n",
+        ),
         made.file("word.csv", "Fz,Cz\n1,2\n3,broken\n4,5\n"),
-        made.file("long_word.csv", format!("Fz,Cz\n1,2\n3,{}\n", "x".repeat(100))),
+        made.file(
+            "long_word.csv",
+            format!("Fz,Cz\n1,2\n3,{}\n", "x".repeat(100)),
+        ),
         made.file("unit.csv", "Fz,Cz\n1,2\n3,4 mV\n"),
         made.file("infinite.csv", "Fz,Cz\n1,2\n3,-inf\n"),
         made.file("overflow.csv", "Fz,Cz\n1,2\n1e999,5\n"),
@@ -105,16 +117,25 @@ fn arrays(made: &Made) -> Vec<PathBuf> {
         made.file("large.npy", npy(large, 64)),
         made.file(
             "empty_shape.npy",
-            npy("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3), }", 0),
+            npy(
+                "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3), }",
+                0,
+            ),
         ),
         made.file(
             "scalar.npy",
             npy("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", 8),
         ),
-        made.file("no_shape.npy", npy("{'descr': '<f8', 'fortran_order': False}", 8)),
+        made.file(
+            "no_shape.npy",
+            npy("{'descr': '<f8', 'fortran_order': False}", 8),
+        ),
         made.file(
             "text_type.npy",
-            npy("{'descr': '<U4', 'fortran_order': False, 'shape': (2,), }", 32),
+            npy(
+                "{'descr': '<U4', 'fortran_order': False, 'shape': (2,), }",
+                32,
+            ),
         ),
         cut(made, "plain.npz", "cut.npz", 0.7),
         cut(made, "plain.mat", "cut.mat", 0.7),
@@ -149,8 +170,18 @@ fn signals(made: &Made) -> Vec<PathBuf> {
             &[(252, b"0   "), (184, b"256     ")],
         ),
         patched(made, "plain.edf", "many_channels.edf", &[(252, b"9999")]),
-        patched(made, "plain.edf", "word_in_header.edf", &[(236, b"three   ")]),
-        patched(made, "plain.edf", "too_many_records.edf", &[(236, b"99999999")]),
+        patched(
+            made,
+            "plain.edf",
+            "word_in_header.edf",
+            &[(236, b"three   ")],
+        ),
+        patched(
+            made,
+            "plain.edf",
+            "too_many_records.edf",
+            &[(236, b"99999999")],
+        ),
         patched(
             made,
             "plain.edf",
@@ -199,7 +230,11 @@ fn signals(made: &Made) -> Vec<PathBuf> {
             "elsewhere 1 100 10\n/etc/passwd 16 200 12 0 0 0 0 A\n",
             40,
         ),
-        record("short", "short 1 100 1000\nshort.dat 212 200 12 0 0 0 0 A\n", 40),
+        record(
+            "short",
+            "short 1 100 1000\nshort.dat 212 200 12 0 0 0 0 A\n",
+            40,
+        ),
         record(
             "huge",
             "huge 1 100 9999999999999999999\nhuge.dat 16 200 12 0 0 0 0 A\n",

@@ -113,7 +113,8 @@ fn ways_of_writing() {
     );
 }
 
-/// pandas writes the numbers of unnamed columns, from 0. Above whole numbers they may as well be data.
+/// pandas writes the numbers of unnamed columns, from 0. Above whole numbers they may as well be
+/// data.
 #[test]
 fn columns_that_are_counted() {
     check(
@@ -134,7 +135,10 @@ fn columns_that_are_counted() {
 fn time_columns() {
     let rate_of = |text: &str| {
         let opened = open(Made::new().file("a.csv", text));
-        (opened.recording.sampling_rate(), opened.recording.n_channels())
+        (
+            opened.recording.sampling_rate(),
+            opened.recording.n_channels(),
+        )
     };
     assert_eq!(rate_of("time,a\n0,1\n0.004,2\n0.008,3\n"), (Some(250.0), 1));
     assert_eq!(rate_of("0,1\n0.004,2\n0.008,3\n"), (Some(250.0), 1));
@@ -143,7 +147,10 @@ fn time_columns() {
         rate_of("time,a\n2020-01-01 00:00:00.0,1\n2020-01-01 00:00:00.5,2\n"),
         (Some(2.0), 1)
     );
-    assert_eq!(rate_of("date,a\n19580329,1\n19580405,2\n19580510,3\n"), (None, 1));
+    assert_eq!(
+        rate_of("date,a\n19580329,1\n19580405,2\n19580510,3\n"),
+        (None, 1)
+    );
     assert_eq!(rate_of("a,time\n1,0\n2,1\n"), (None, 2));
     assert_eq!(rate_of("t,a\n5,1\n3,2\n"), (None, 2));
 
@@ -162,7 +169,13 @@ fn time_columns() {
         time_column: TimeColumn::Absent,
         ..ReadOptions::default()
     };
-    assert_eq!(read_recording(&path, &absent).unwrap().recording.n_channels(), 2);
+    assert_eq!(
+        read_recording(&path, &absent)
+            .unwrap()
+            .recording
+            .n_channels(),
+        2
+    );
 }
 
 #[test]

@@ -1,10 +1,12 @@
-//! Adam over the contiguous parameters of one branch: gradient scaling, both moments, decay and step in one pass.
+//! Adam over the contiguous parameters of one branch: gradient scaling, both moments, decay and
+//! step in one pass.
 
 use super::simd::Simd;
 use crate::AdamStep;
 use crate::adam::AdamFactors;
 
-/// Updates `parameters` and both moments in place from `scale` × `gradient`. See [`AdamStep`] for the equations.
+/// Updates `parameters` and both moments in place from `scale` × `gradient`. See [`AdamStep`] for
+/// the equations.
 pub fn update<S: Simd>(
     simd: S,
     step: &AdamStep,
@@ -23,9 +25,17 @@ pub fn update<S: Simd>(
         #[inline(always)]
         || {
             let (beta1, beta2) = (constant(simd, step.beta1), constant(simd, step.beta2));
-            let (fresh1, fresh2) = (constant(simd, 1.0 - step.beta1), constant(simd, 1.0 - step.beta2));
-            let (scale, keep, rate) = (constant(simd, scale), constant(simd, keep), constant(simd, rate));
-            let (second_scale, epsilon) = (constant(simd, second_scale), constant(simd, step.epsilon));
+            let (fresh1, fresh2) = (
+                constant(simd, 1.0 - step.beta1),
+                constant(simd, 1.0 - step.beta2),
+            );
+            let (scale, keep, rate) = (
+                constant(simd, scale),
+                constant(simd, keep),
+                constant(simd, rate),
+            );
+            let (second_scale, epsilon) =
+                (constant(simd, second_scale), constant(simd, step.epsilon));
             simd.for_each_vector(
                 parameters.len(),
                 #[inline(always)]

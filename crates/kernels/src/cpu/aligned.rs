@@ -1,4 +1,5 @@
-//! f32 buffers that begin on a cache line, so that no row of a matrix straddles two when its width allows it.
+//! f32 buffers that begin on a cache line, so that no row of a matrix straddles two when its width
+//! allows it.
 
 use std::ops::{Deref, DerefMut};
 
@@ -26,7 +27,8 @@ impl Aligned {
 impl Deref for Aligned {
     type Target = [f32];
     fn deref(&self) -> &[f32] {
-        // SAFETY: the lines are contiguous f32 without padding (16·4 = 64 bytes) and hold at least `len` of them.
+        // SAFETY: the lines are contiguous f32 without padding (16·4 = 64 bytes) and hold at least
+        // `len` of them.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
     }
 }

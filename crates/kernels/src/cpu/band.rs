@@ -1,27 +1,30 @@
 //! Which keys a block of queries has to look at.
 //!
-//! A weight can be dropped when it is below 1e-7 of its softmax sum. With units of powers of two, and a query i that
-//! always sees its own token,
+//! A weight can be dropped when it is below 1e-7 of its softmax sum. With units of powers of two,
+//! and a query i that always sees its own token,
 //!
 //! ```text
 //! A_ij ≤ 2^(‖q_i‖·max_j‖κ_j‖ − α|i−j|) / 2^⟨q_i,κ_i⟩ ≤ 1e-7   once   α|i−j| ≥ log₂(1e7) + ‖q_i‖·max‖κ‖ − ⟨q_i,κ_i⟩
 //! ```
 //!
-//! so the reach of a query follows from its own norm and from α, both as they are now. When the reach passes the end
-//! of the window the band is dense. ‖q_i‖·max‖κ‖ also bounds the logits, and serves as the peak that softmax
-//! subtracts, as long as the sum cannot vanish beside it; if it might, the kernel is told to find the true maximum.
+//! so the reach of a query follows from its own norm and from α, both as they are now. When the
+//! reach passes the end of the window the band is dense. ‖q_i‖·max‖κ‖ also bounds the logits, and
+//! serves as the peak that softmax subtracts, as long as the sum cannot vanish beside it; if it
+//! might, the kernel is told to find the true maximum.
 
 use super::math::LOWEST;
 use super::simd::{Lanes, Simd};
 
-/// Keys are worked on in groups of this many; bands and their parts begin and end between groups, or at N.
+/// Keys are worked on in groups of this many; bands and their parts begin and end between groups,
+/// or at N.
 pub const KEY_GROUP: usize = 4;
 
 /// log₂ of the largest ratio between a softmax sum and a weight that still counts.
 const NEGLIGIBLE: f32 = 23.253_496; // log₂ 1e7
 
-/// Largest log₂ of (bound of the largest weight / a weight surely in the sum) at which the bound may serve as peak.
-/// The smallest weight that the kernels make is 2^[`LOWEST`], which must vanish beside 2^−this.
+/// Largest log₂ of (bound of the largest weight / a weight surely in the sum) at which the bound
+/// may serve as peak. The smallest weight that the kernels make is 2^[`LOWEST`], which must vanish
+/// beside 2^−this.
 const WIDEST_SPREAD: f32 = 60.0;
 
 /// Keys that one block of queries of one head attends to.
@@ -31,13 +34,16 @@ pub struct Band {
     pub start: usize,
     /// Keys before this one are no later than any query of the block.
     pub middle: usize,
-    /// Keys from this one on are no earlier than any query of the block, and there are none if attention is causal.
+    /// Keys from this one on are no earlier than any query of the block, and there are none if
+    /// attention is causal.
     pub right: usize,
     /// One past the last key.
     pub end: usize,
-    /// Whether the bound on the logits is too loose to be the peak, or a weight might be smaller than 2^[`LOWEST`].
+    /// Whether the bound on the logits is too loose to be the peak, or a weight might be smaller
+    /// than 2^[`LOWEST`].
     pub steep: bool,
-    /// Pairs of a query and a key in the band, without unused lanes and without what rounding to groups adds.
+    /// Pairs of a query and a key in the band, without unused lanes and without what rounding to
+    /// groups adds.
     pub pairs: usize,
 }
 
@@ -58,8 +64,9 @@ impl Side {
         if self == Side::Right { -1.0 } else { 1.0 }
     }
 
-    /// The side for keys that lie on this side of one block and on `other` of another: in the middle nothing is taken
-    /// for granted, so it is right for both, and |i−j| has the same bits however it is had.
+    /// The side for keys that lie on this side of one block and on `other` of another: in the
+    /// middle nothing is taken for granted, so it is right for both, and |i−j| has the same bits
+    /// however it is had.
     #[inline(always)]
     pub fn or(self, other: Side) -> Side {
         if self == other { self } else { Side::Middle }
@@ -67,7 +74,8 @@ impl Side {
 }
 
 impl Band {
-    /// Whether one sweep can serve this block and another: neither is steep, and there are keys of both.
+    /// Whether one sweep can serve this block and another: neither is steep, and there are keys of
+    /// both.
     pub fn shares_keys(&self, other: &Band) -> bool {
         !self.steep && !other.steep && self.start.max(other.start) < self.end.min(other.end)
     }
@@ -110,8 +118,9 @@ pub fn raise_longest<S: Simd>(simd: S, d_head: usize, keys: &[f32], longest: &mu
     )
 }
 
-/// One block of queries: `rows` are their own tokens, `queries` carry log₂e/√d_h, `keys` are the keys of their own
-/// tokens, both packed; `longest` is max‖κ‖² per head → bands (H) and peaks (H × lanes).
+/// One block of queries: `rows` are their own tokens, `queries` carry log₂e/√d_h, `keys` are the
+/// keys of their own tokens, both packed; `longest` is max‖κ‖² per head → bands (H) and peaks (H ×
+/// lanes).
 pub fn choose<S: Simd>(
     simd: S,
     tokens: Tokens,
@@ -133,11 +142,17 @@ pub fn choose<S: Simd>(
             }
             let position = simd.get(&own, 0, lanes);
             for (h, band) in bands.iter_mut().enumerate() {
-                let (q, key) = (&queries[h * packed..][..packed], &keys[h * packed..][..packed]);
+                let (q, key) = (
+                    &queries[h * packed..][..packed],
+                    &keys[h * packed..][..packed],
+                );
                 let bound = simd.mul(simd.sqrt(dots(simd, q, q)), simd.splat(longest[h].sqrt()));
                 simd.put(&mut peaks[h * S::LANES..][..S::LANES], 0, lanes, bound);
                 let spread = simd.sub(bound, dots(simd, q, key));
-                let reach = simd.div(simd.add(spread, simd.splat(NEGLIGIBLE)), simd.splat(tokens.slope));
+                let reach = simd.div(
+                    simd.add(spread, simd.splat(NEGLIGIBLE)),
+                    simd.splat(tokens.slope),
+                );
                 *band = extent(
                     tokens,
                     rows,
@@ -146,7 +161,8 @@ pub fn choose<S: Simd>(
                         highest: simd.largest(simd.add(reach, position)),
                         spread: simd.largest(spread),
                         bound: simd.largest(bound),
-                        // A lane that is not a number must not narrow the band, and `largest` may pass over it.
+                        // A lane that is not a number must not narrow the band, and `largest` may
+                        // pass over it.
                         is_finite: simd.sum(simd.sub(reach, reach)) == 0.0,
                     },
                 );
@@ -170,7 +186,9 @@ fn extent(tokens: Tokens, rows: &[u32], reach: Reach) -> Band {
     let (mut start, mut end) = (0, n);
     if reach.is_finite {
         start = positions.partition_point(|&p| p < reach.lowest).min(first);
-        end = positions.partition_point(|&p| p <= reach.highest).max(last + 1);
+        end = positions
+            .partition_point(|&p| p <= reach.highest)
+            .max(last + 1);
     }
     let pairs = if tokens.causal {
         end = end.min(last + 1);

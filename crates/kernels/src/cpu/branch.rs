@@ -1,7 +1,9 @@
-//! One branch network on one job: window → patches → tokens → L encoder layers → predicted patches → energy, and back.
+//! One branch network on one job: window → patches → tokens → L encoder layers → predicted patches
+//! → energy, and back.
 //!
-//! Works over the valid patches only; the reference does the same over all patches with B^mask = −∞. The patch
-//! embedding is computed where it is used, at visible tokens, and the prediction where it is judged, at masked ones.
+//! Works over the valid patches only; the reference does the same over all patches with B^mask =
+//! −∞. The patch embedding is computed where it is used, at visible tokens, and the prediction
+//! where it is judged, at masked ones.
 
 use super::crew::Crew;
 use super::layer::{ChunkGradients, Layer, Scene};
@@ -56,7 +58,12 @@ impl<'a> Branch<'a> {
     fn transpose<S: Simd>(&self, simd: S, parameters: &[f32], transposed: &mut [f32]) {
         for tensor in self.layout.tensors().iter().filter(|t| t.shape.len() == 2) {
             let (range, n_out) = (tensor.range.clone(), tensor.shape[1]);
-            linear::transpose(simd, &parameters[range.clone()], n_out, &mut transposed[range]);
+            linear::transpose(
+                simd,
+                &parameters[range.clone()],
+                n_out,
+                &mut transposed[range],
+            );
         }
     }
 
@@ -116,7 +123,11 @@ impl<'a> Branch<'a> {
             let last = l + 1 == n_layers;
             Scene {
                 rows: if last { &job.masked } else { every_row },
-                query_positions: if last { masked_positions } else { every_position },
+                query_positions: if last {
+                    masked_positions
+                } else {
+                    every_position
+                },
                 key_positions: &key_positions[..n],
                 slope: slope as f32,
             }
@@ -145,7 +156,8 @@ impl<'a> Branch<'a> {
         }
         outcome.energy = run.predict(&x[..m * d], predicted, errors);
 
-        // Backward. From here x and y hold gradients, and errors the factors of the gradients of the predictions.
+        // Backward. From here x and y hold gradients, and errors the factors of the gradients of
+        // the predictions.
         run.d_predict(&mut x[..m * d], predicted, errors, &gradients);
         outcome.d_window.clear();
         outcome.d_window.resize(self.scale.span(), 0.0);
@@ -153,7 +165,8 @@ impl<'a> Branch<'a> {
         outcome.d_slope = 0.0;
         for (l, tape) in layers.iter().enumerate().rev() {
             let layer = self.layer(l, weights);
-            outcome.d_slope += layer.backward(simd, crew, &scene(l), x, y, &gradients, tape, between);
+            outcome.d_slope +=
+                layer.backward(simd, crew, &scene(l), x, y, &gradients, tape, between);
             std::mem::swap(&mut x, &mut y);
         }
         run.d_embed(patches, x, &gradients);
@@ -195,7 +208,14 @@ impl<'a> Branch<'a> {
     }
 
     /// d_window += sign · Πᵀ d_patches: overlapping patches add up.
-    fn add_to_window(&self, job: &Job, rows: &[u32], d_patches: &[f32], sign: f64, d_window: &mut [f64]) {
+    fn add_to_window(
+        &self,
+        job: &Job,
+        rows: &[u32],
+        d_patches: &[f32],
+        sign: f64,
+        d_window: &mut [f64],
+    ) {
         for (&a, d_patch) in rows.iter().zip(d_patches.chunks_exact(self.scale.patch)) {
             let d_samples = &mut d_window[job.tokens[a as usize] as usize * self.scale.stride..];
             for (d_sample, &d) in d_samples.iter_mut().zip(d_patch) {

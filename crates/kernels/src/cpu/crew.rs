@@ -1,12 +1,14 @@
 //! Shares the work of one step out over the threads of the current rayon pool, without allocating.
 //!
-//! There are two levels. *Jobs* are taken by threads in a given order, biggest first; the thread that took a job leads
-//! it. A leader works through its job in *phases* ([`Crew::for_each`]) of independent *items*, and a thread that finds
-//! no job left helps the leaders with theirs, item by item, until the last job is done. So every thread is busy while
-//! items are left, although jobs differ in size, and nobody waits but a leader for the last items of its phase.
+//! There are two levels. *Jobs* are taken by threads in a given order, biggest first; the thread
+//! that took a job leads it. A leader works through its job in *phases* ([`Crew::for_each`]) of
+//! independent *items*, and a thread that finds no job left helps the leaders with theirs, item by
+//! item, until the last job is done. So every thread is busy while items are left, although jobs
+//! differ in size, and nobody waits but a leader for the last items of its phase.
 //!
-//! How work is cut into items never depends on the number of threads, every item writes memory of its own, and sums
-//! over items are taken in the order of the items: the same bits come out whoever did what.
+//! How work is cut into items never depends on the number of threads, every item writes memory of
+//! its own, and sums over items are taken in the order of the items: the same bits come out whoever
+//! did what.
 
 use super::shared::Shared;
 use rayon::prelude::*;
@@ -46,16 +48,23 @@ impl Slot {
                 self.closure.load(Ordering::Relaxed),
                 self.call.load(Ordering::Relaxed),
             );
-            match self
-                .state
-                .compare_exchange_weak(state, state - 1, Ordering::AcqRel, Ordering::Acquire)
-            {
+            match self.state.compare_exchange_weak(
+                state,
+                state - 1,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
                 Err(now) => state = now,
                 Ok(_) => {
-                    // SAFETY: the exchange succeeded, so the phase was open all the time since `state` was read, and
-                    // its leader changes neither pointer, nor lets the closure go, before this item is finished.
+                    // SAFETY: the exchange succeeded, so the phase was open all the time since
+                    // `state` was read, and its leader changes neither pointer, nor lets the
+                    // closure go, before this item is finished.
                     let run = || unsafe {
-                        std::mem::transmute::<*mut (), Call>(call)(closure, worker, state as u32 as usize - 1)
+                        std::mem::transmute::<*mut (), Call>(call)(
+                            closure,
+                            worker,
+                            state as u32 as usize - 1,
+                        )
                     };
                     if catch_unwind(AssertUnwindSafe(run)).is_err() {
                         self.panicked.store(true, Ordering::Relaxed);
@@ -74,11 +83,15 @@ impl Slot {
             unsafe { (*closure.cast::<F>())(worker, item) }
         }
         let phase = (self.state.load(Ordering::Relaxed) >> 32).wrapping_add(1);
-        self.closure
-            .store(std::ptr::from_ref(task).cast_mut().cast(), Ordering::Relaxed);
-        self.call.store(call::<F> as Call as *mut (), Ordering::Relaxed);
+        self.closure.store(
+            std::ptr::from_ref(task).cast_mut().cast(),
+            Ordering::Relaxed,
+        );
+        self.call
+            .store(call::<F> as Call as *mut (), Ordering::Relaxed);
         self.unfinished.store(n_items, Ordering::Relaxed);
-        self.state.store(phase << 32 | n_items as u64, Ordering::Release);
+        self.state
+            .store(phase << 32 | n_items as u64, Ordering::Release);
         while self.help(worker) {}
         let mut patience = Patience::default();
         while self.unfinished.load(Ordering::Acquire) > 0 {
@@ -105,7 +118,8 @@ impl Patience {
     }
 }
 
-/// What a leader of a job shares its phases out with. `T` are the tools of one thread: its scratch memory.
+/// What a leader of a job shares its phases out with. `T` are the tools of one thread: its scratch
+/// memory.
 pub struct Crew<'a, T> {
     slots: &'a [Slot],
     tools: &'a Shared<'a, T>,
@@ -113,8 +127,9 @@ pub struct Crew<'a, T> {
 }
 
 impl<T: Send + Sync> Crew<'_, T> {
-    /// Calls `task(tools, item)` for every item below `n_items`, on any threads and in any order; returns when all are
-    /// done. Items must not call `for_each` themselves: they have their thread's tools in use.
+    /// Calls `task(tools, item)` for every item below `n_items`, on any threads and in any order;
+    /// returns when all are done. Items must not call `for_each` themselves: they have their
+    /// thread's tools in use.
     pub fn for_each(&self, n_items: usize, task: impl Fn(&mut T, usize) + Sync) {
         let run = |worker: usize, item: usize| {
             // SAFETY: a worker runs one item at a time, and nobody else uses its tools.
@@ -129,8 +144,8 @@ impl<T: Send + Sync> Crew<'_, T> {
     }
 }
 
-/// Calls `job(job, memory, crew)` for every job in `order`, in that order as threads become free. `slots`, `memories` and
-/// `tools` have one element per thread that may take part.
+/// Calls `job(job, memory, crew)` for every job in `order`, in that order as threads become free.
+/// `slots`, `memories` and `tools` have one element per thread that may take part.
 pub fn run<M: Send + Sync, T: Send + Sync>(
     order: &[usize],
     slots: &[Slot],
@@ -167,11 +182,15 @@ pub fn run<M: Send + Sync, T: Send + Sync>(
     if n_workers == 1 {
         work(0);
     } else {
-        (0..n_workers).into_par_iter().with_max_len(1).for_each(work);
+        (0..n_workers)
+            .into_par_iter()
+            .with_max_len(1)
+            .for_each(work);
     }
 }
 
-/// Counts down when it goes, also when a job panics: those who wait for the count must not wait for ever.
+/// Counts down when it goes, also when a job panics: those who wait for the count must not wait for
+/// ever.
 struct Countdown<'a>(&'a AtomicUsize);
 
 impl Drop for Countdown<'_> {
@@ -200,25 +219,40 @@ mod tests {
         for n_threads in [1, 2, 5, 16] {
             let order: Vec<usize> = (0..7).rev().collect();
             let done: Vec<AtomicUsize> = (0..7 * 40 * 9).map(|_| AtomicUsize::new(0)).collect();
-            let (slots, mut memories, mut tools) = (slots(n_threads), vec![0; n_threads], vec![0; n_threads]);
+            let (slots, mut memories, mut tools) =
+                (slots(n_threads), vec![0; n_threads], vec![0; n_threads]);
             pool(n_threads).install(|| {
-                run(&order, &slots, &mut memories, &mut tools, |job, phases, crew| {
-                    for phase in 0..40 {
-                        let place = |item: usize| (job * 40 + phase) * 9 + item;
-                        crew.for_each(1 + phase % 9, |items, item| {
-                            *items += 1;
-                            done[place(item)].fetch_add(1, Ordering::Relaxed);
-                        });
-                        // Whoever did them, the items of a phase are done when `for_each` returns.
-                        let count = |item: usize| done[place(item)].load(Ordering::Relaxed);
-                        assert!((0..=phase % 9).all(|item| count(item) == 1));
-                        *phases += 1;
-                    }
-                });
+                run(
+                    &order,
+                    &slots,
+                    &mut memories,
+                    &mut tools,
+                    |job, phases, crew| {
+                        for phase in 0..40 {
+                            let place = |item: usize| (job * 40 + phase) * 9 + item;
+                            crew.for_each(1 + phase % 9, |items, item| {
+                                *items += 1;
+                                done[place(item)].fetch_add(1, Ordering::Relaxed);
+                            });
+                            // Whoever did them, the items of a phase are done when `for_each` returns.
+                            let count = |item: usize| done[place(item)].load(Ordering::Relaxed);
+                            assert!((0..=phase % 9).all(|item| count(item) == 1));
+                            *phases += 1;
+                        }
+                    },
+                );
             });
             let expected: usize = (0..40).map(|phase| 1 + phase % 9).sum();
-            assert_eq!(tools.iter().sum::<usize>(), 7 * expected, "{n_threads} threads");
-            assert_eq!(memories.iter().sum::<usize>(), 7 * 40, "{n_threads} threads");
+            assert_eq!(
+                tools.iter().sum::<usize>(),
+                7 * expected,
+                "{n_threads} threads"
+            );
+            assert_eq!(
+                memories.iter().sum::<usize>(),
+                7 * 40,
+                "{n_threads} threads"
+            );
         }
     }
 
@@ -243,9 +277,17 @@ mod tests {
                 (slots(n_threads), vec![(); n_threads], vec![(); n_threads]);
             let result = catch_unwind(AssertUnwindSafe(|| {
                 pool(n_threads).install(|| {
-                    run(&[0, 1, 2], &slots, &mut memories, &mut tools, |job, _, crew| {
-                        crew.for_each(20, |_, item| assert!(job != 1 || item != 13, "an item fails"));
-                    });
+                    run(
+                        &[0, 1, 2],
+                        &slots,
+                        &mut memories,
+                        &mut tools,
+                        |job, _, crew| {
+                            crew.for_each(20, |_, item| {
+                                assert!(job != 1 || item != 13, "an item fails")
+                            });
+                        },
+                    );
                 });
             }));
             assert!(result.is_err(), "{n_threads} threads");

@@ -1,8 +1,9 @@
 //! [`CpuEngine`]: the seam implemented in f32, all branches in parallel on the current rayon pool.
 //!
-//! One job is one draw of one branch; [`crew`] shares jobs and their parts out. Every job has a gradient of its own,
-//! and sums over draws are taken in their order, so the bits do not depend on the number of threads. Memory per thread
-//! is allocated when a pool with more threads than before first calls [`Engine::evaluate`]; all else in the constructor.
+//! One job is one draw of one branch; [`crew`] shares jobs and their parts out. Every job has a
+//! gradient of its own, and sums over draws are taken in their order, so the bits do not depend on
+//! the number of threads. Memory per thread is allocated when a pool with more threads than before
+//! first calls [`Engine::evaluate`]; all else in the constructor.
 
 use super::aligned::Aligned;
 use super::branch::Branch;
@@ -13,13 +14,16 @@ use super::simd::{Simd, SimdPath};
 use super::workspace::{Scratch, Workspace};
 use super::{adam, attention, crew};
 use crate::flops::JobSize;
-use crate::{AdamStep, BranchSet, Buffer, Engine, Flops, Job, Layout, Outcome, Precision, positions};
+use crate::{
+    AdamStep, BranchSet, Buffer, Engine, Flops, Job, Layout, Outcome, Precision, positions,
+};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The f32 engine: vectorised, multithreaded, and the same bits at any number of threads.
 ///
-/// It computes on the rayon pool in which it is called. Like every [`Engine`] it starts with all parameters zero.
+/// It computes on the rayon pool in which it is called. Like every [`Engine`] it starts with all
+/// parameters zero.
 pub struct CpuEngine {
     branches: BranchSet,
     path: SimdPath,
@@ -68,7 +72,8 @@ impl CpuEngine {
             .scales
             .iter()
             .map(|s| {
-                let table = positions::table(s.n_patches + branches.max_shift, branches.network.d_model);
+                let table =
+                    positions::table(s.n_patches + branches.max_shift, branches.network.d_model);
                 let mut rounded = Aligned::zeros(table.len());
                 copy_in(&mut rounded, &table);
                 rounded
@@ -106,7 +111,8 @@ impl CpuEngine {
         self.path
     }
 
-    /// Arithmetic that the last evaluation and one update need; all zero but for the update before the first one.
+    /// Arithmetic that the last evaluation and one update need; all zero but for the update before
+    /// the first one.
     pub fn flops(&self) -> Flops {
         let mut flops = Flops::default();
         for (j, &size) in self.sizes.iter().enumerate() {
@@ -134,7 +140,8 @@ impl CpuEngine {
         let per_source = self.branches.scales.len() * self.branches.n_draws;
         let cost = |j: usize| -> f64 {
             let tokens = jobs[j].tokens.len() as f64;
-            // A band reaches about 24/α patches to either side; one key costs about a hundredth of a token's matrices.
+            // A band reaches about 24/α patches to either side; one key costs about a hundredth of
+            // a token's matrices.
             let keys = (48.0 / slopes[j / per_source]).min(tokens);
             tokens * (1.0 + 0.01 * keys)
         };
@@ -142,14 +149,23 @@ impl CpuEngine {
             .sort_unstable_by(|&a, &b| cost(b).total_cmp(&cost(a)).then(a.cmp(&b)));
     }
 
-    fn evaluate_with<S: Simd>(&mut self, simd: S, jobs: &[Job], slopes: &[f64], outcomes: &mut [Outcome]) {
+    fn evaluate_with<S: Simd>(
+        &mut self,
+        simd: S,
+        jobs: &[Job],
+        slopes: &[f64],
+        outcomes: &mut [Outcome],
+    ) {
         let n_threads = rayon::current_num_threads();
         self.make_room(n_threads);
         let (n_scales, n_draws) = (self.branches.scales.len(), self.branches.n_draws);
         for left in &mut self.draws_left {
             *left.get_mut() = n_draws;
         }
-        let (states, gradients) = (Shared::new(&mut self.states), Shared::new(&mut self.gradients));
+        let (states, gradients) = (
+            Shared::new(&mut self.states),
+            Shared::new(&mut self.gradients),
+        );
         let (outcomes, sizes) = (Shared::new(outcomes), Shared::new(&mut self.sizes));
         crew::run(
             &self.order,
@@ -166,8 +182,8 @@ impl CpuEngine {
                     positions: &self.positions[r],
                     pooling: self.branches.pooling,
                 };
-                // SAFETY: a job is led once, and its gradient, outcome and size are its own. While draws of a branch are
-                // left nobody writes its state.
+                // SAFETY: a job is led once, and its gradient, outcome and size are its own. While
+                // draws of a branch are left nobody writes its state.
                 let (state, gradient, outcome, size) = unsafe {
                     (
                         states.read(b),
@@ -187,7 +203,8 @@ impl CpuEngine {
                     outcome,
                 );
                 if self.draws_left[b].fetch_sub(1, Ordering::AcqRel) == 1 {
-                    // SAFETY: all draws of the branch are done, so their gradients and its state are this thread's.
+                    // SAFETY: all draws of the branch are done, so their gradients and its state
+                    // are this thread's.
                     let (state, gradients) = unsafe {
                         (
                             &mut states.part(b..b + 1)[0],
@@ -269,7 +286,11 @@ impl Engine for CpuEngine {
     fn evaluate(&mut self, jobs: &[Job], slopes: &[f64], outcomes: &mut [Outcome]) {
         assert_eq!(jobs.len(), self.branches.n_jobs(), "jobs of one step");
         assert_eq!(outcomes.len(), jobs.len(), "one outcome per job");
-        assert_eq!(slopes.len(), self.branches.n_sources, "one slope per source");
+        assert_eq!(
+            slopes.len(),
+            self.branches.n_sources,
+            "one slope per source"
+        );
         self.order_by_cost(jobs, slopes);
         on_path!(self.evaluate_with(jobs, slopes, outcomes))
     }
@@ -291,7 +312,8 @@ impl Engine for CpuEngine {
         let n_scales = self.branches.scales.len();
         assert_eq!(order.len(), self.branches.n_sources, "one place per source");
         for k in 0..order.len() {
-            // What source order[k] had may have been swapped away already, to where the next place came from.
+            // What source order[k] had may have been swapped away already, to where the next place
+            // came from.
             let mut from = order[k];
             while from < k {
                 from = order[from];

@@ -1,5 +1,5 @@
-//! GELU(x) = x·Φ(x), the exact form. Its slope Φ(x) + x·φ(x) needs the same exponential, so the forward pass makes
-//! both and the backward pass is one product.
+//! GELU(x) = x·Φ(x), the exact form. Its slope Φ(x) + x·φ(x) needs the same exponential, so the
+//! forward pass makes both and the backward pass is one product.
 
 use super::math::normal;
 use super::simd::Simd;

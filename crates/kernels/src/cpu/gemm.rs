@@ -1,8 +1,9 @@
 //! Products of small matrices, C = A·B or C += A·B, with a bias added on the way.
 //!
-//! One register tile of C (rows × two vectors) is held while A's elements are broadcast against rows of B. The
-//! matrices of a branch are a few dozen wide, so B stays in the first-level cache and nothing is packed. A is read
-//! with two strides, so that the same kernel serves x·W and xᵀ·d_y. Any size is allowed, down to one.
+//! One register tile of C (rows × two vectors) is held while A's elements are broadcast against
+//! rows of B. The matrices of a branch are a few dozen wide, so B stays in the first-level cache
+//! and nothing is packed. A is read with two strides, so that the same kernel serves x·W and
+//! xᵀ·d_y. Any size is allowed, down to one.
 
 use super::simd::Simd;
 
@@ -84,7 +85,10 @@ pub fn multiply<S: Simd>(simd: S, sizes: Sizes, a: Left, b: Right, c: Target) {
         "B is too short"
     );
     assert!((m - 1) * c.stride + n <= c.values.len(), "C is too short");
-    assert!(c.bias.is_none_or(|bias| bias.len() >= n), "bias is too short");
+    assert!(
+        c.bias.is_none_or(|bias| bias.len() >= n),
+        "bias is too short"
+    );
     simd.run(
         #[inline(always)]
         || {
@@ -102,13 +106,15 @@ pub fn multiply<S: Simd>(simd: S, sizes: Sizes, a: Left, b: Right, c: Target) {
                 accumulate: c.accumulate,
                 bias: c.bias.map_or(std::ptr::null(), |bias| bias.as_ptr()),
             };
-            // SAFETY: the assertions above cover every element with row < m, inner index < k and column < n.
+            // SAFETY: the assertions above cover every element with row < m, inner index < k and
+            // column < n.
             unsafe { tiles.all_columns(n) }
         },
     )
 }
 
-/// The product in terms of pointers; valid for M rows of A and C, K inner indices and the columns asked for.
+/// The product in terms of pointers; valid for M rows of A and C, K inner indices and the columns
+/// asked for.
 struct Tiles<S> {
     simd: S,
     m: usize,
@@ -143,7 +149,8 @@ impl<S: Simd> Tiles<S> {
         }
     }
 
-    /// `VECTORS` vectors of columns from `column` on; the last one has `last` lanes in use (all of them if `FULL`).
+    /// `VECTORS` vectors of columns from `column` on; the last one has `last` lanes in use (all of
+    /// them if `FULL`).
     #[inline(always)]
     unsafe fn all_rows<const VECTORS: usize, const FULL: bool>(&self, column: usize, last: usize) {
         let mut row = 0;
@@ -195,7 +202,8 @@ impl<S: Simd> Tiles<S> {
     ) {
         let simd = self.simd;
         let mut sums = [[simd.zero(); VECTORS]; ROWS];
-        // SAFETY: row + ROWS ≤ m and the columns are inside n, so every access is inside A, B, C and the bias.
+        // SAFETY: row + ROWS ≤ m and the columns are inside n, so every access is inside A, B, C
+        // and the bias.
         unsafe {
             if !self.bias.is_null() {
                 for v in 0..VECTORS {

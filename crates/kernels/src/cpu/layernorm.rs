@@ -2,13 +2,14 @@
 //!
 //! x̂ and r are what the backward pass needs; y is not kept but made again from x̂ by [`scale`].
 //!
-//! Rows of one, two or four whole vectors are held in registers ([`held`]); all others go through memory, with the same
-//! operations in the same order.
+//! Rows of one, two or four whole vectors are held in registers ([`held`]); all others go through
+//! memory, with the same operations in the same order.
 
 use super::simd::{Lanes, Simd};
 use crate::reference::layernorm::EPSILON;
 
-/// Calls the function with the number of vectors in a row of d values as constant and says so, if there is code for it.
+/// Calls the function with the number of vectors in a row of d values as constant and says so, if
+/// there is code for it.
 macro_rules! held {
     ($d:ident, $function:ident($($argument:expr),*)) => {{
         let vectors = if $d.is_multiple_of(S::LANES) { $d / S::LANES } else { 0 };
@@ -97,8 +98,8 @@ pub fn scale<S: Simd>(simd: S, x_hat: &[f32], gain: &[f32], bias: &[f32], y: &mu
     )
 }
 
-/// With d_x̂ = d_y·g:  d_x += r·(d_x̂ − mean(d_x̂) − x̂·mean(d_x̂·x̂)),  and d_gain = Σ d_y·x̂,  d_bias = Σ d_y,
-/// overwritten, or added to if `accumulate`.
+/// With d_x̂ = d_y·g: d_x += r·(d_x̂ − mean(d_x̂) − x̂·mean(d_x̂·x̂)), and d_gain = Σ d_y·x̂,
+/// d_bias = Σ d_y, overwritten, or added to if `accumulate`.
 pub fn backward<S: Simd>(
     simd: S,
     x_hat: &[f32],
@@ -118,7 +119,10 @@ pub fn backward<S: Simd>(
     simd.run(
         #[inline(always)]
         || {
-            if held!(d, backward_held(simd, x_hat, r, gain, d_y, d_x, d_gain, d_bias)) {
+            if held!(
+                d,
+                backward_held(simd, x_hat, r, gain, d_y, d_x, d_gain, d_bias)
+            ) {
                 return;
             }
             for (row, &r) in r.iter().enumerate() {
@@ -152,7 +156,12 @@ pub fn backward<S: Simd>(
                         let (hat, dy) = (simd.get(x_hat, at, lanes), simd.get(d_y, at, lanes));
                         let d_hat = simd.mul(dy, simd.get(gain, at, lanes));
                         let inner = simd.neg_mul_add(hat, mean_hat, simd.sub(d_hat, mean));
-                        simd.put(d_x, at, lanes, simd.mul_add(r, inner, simd.get(d_x, at, lanes)));
+                        simd.put(
+                            d_x,
+                            at,
+                            lanes,
+                            simd.mul_add(r, inner, simd.get(d_x, at, lanes)),
+                        );
                     },
                 );
             }
@@ -171,7 +180,10 @@ fn forward_held<S: Simd, const VECTORS: usize>(
     y: &mut [f32],
 ) {
     let d = VECTORS * S::LANES;
-    let (gain, bias) = (row_of::<S, VECTORS>(simd, gain), row_of::<S, VECTORS>(simd, bias));
+    let (gain, bias) = (
+        row_of::<S, VECTORS>(simd, gain),
+        row_of::<S, VECTORS>(simd, bias),
+    );
     let outputs = x_hat.chunks_exact_mut(d).zip(y.chunks_exact_mut(d)).zip(r);
     for (x, ((x_hat, y), r)) in x.chunks_exact(d).zip(outputs) {
         let mut row = row_of::<S, VECTORS>(simd, x);
@@ -213,7 +225,10 @@ fn backward_held<S: Simd, const VECTORS: usize>(
     let mut sums_bias = row_of::<S, VECTORS>(simd, d_bias);
     let inputs = x_hat.chunks_exact(d).zip(d_y.chunks_exact(d)).zip(r);
     for (((x_hat, d_y), &r), d_x) in inputs.zip(d_x.chunks_exact_mut(d)) {
-        let (hat, dy) = (row_of::<S, VECTORS>(simd, x_hat), row_of::<S, VECTORS>(simd, d_y));
+        let (hat, dy) = (
+            row_of::<S, VECTORS>(simd, x_hat),
+            row_of::<S, VECTORS>(simd, d_y),
+        );
         let mut d_hat = [simd.zero(); VECTORS];
         let (mut total, mut total_hat) = (simd.zero(), simd.zero());
         for v in 0..VECTORS {

@@ -1,6 +1,7 @@
 //! y = x·W + b for a block of rows, and its three gradients.
 //!
-//! W may be a range of columns of a wider matrix (queries, keys and values lie side by side), hence the strides.
+//! W may be a range of columns of a wider matrix (queries, keys and values lie side by side), hence
+//! the strides.
 
 use super::gemm::{Left, Right, Sizes, Target, multiply};
 use super::simd::{Lanes, MAX_LANES, Simd};
@@ -47,7 +48,14 @@ impl Linear<'_> {
     }
 
     /// d_y (M×O) → d_x = d_y·Wᵀ (M×I), overwritten, or added to if `accumulate`.
-    pub fn backward_input<S: Simd>(&self, simd: S, m: usize, d_y: &[f32], d_x: &mut [f32], accumulate: bool) {
+    pub fn backward_input<S: Simd>(
+        &self,
+        simd: S,
+        m: usize,
+        d_y: &[f32],
+        d_x: &mut [f32],
+        accumulate: bool,
+    ) {
         multiply(
             simd,
             Sizes {
@@ -69,7 +77,8 @@ impl Linear<'_> {
         );
     }
 
-    /// x (M×I), d_y (M×O) → d_W = xᵀ·d_y and d_b = Σ_rows d_y, overwritten, or added to if `accumulate`.
+    /// x (M×I), d_y (M×O) → d_W = xᵀ·d_y and d_b = Σ_rows d_y, overwritten, or added to if
+    /// `accumulate`.
     pub fn backward_weights<S: Simd>(
         &self,
         simd: S,
@@ -118,13 +127,17 @@ pub fn column_sums<S: Simd>(simd: S, m: usize, y: &[f32], sums: &mut [f32], accu
                     let whole = m / 4 * 4;
                     for first in (0..whole).step_by(4) {
                         for i in 0..4 {
-                            totals[i] = simd.add(totals[i], simd.get(y, (first + i) * width + at, lanes));
+                            totals[i] =
+                                simd.add(totals[i], simd.get(y, (first + i) * width + at, lanes));
                         }
                     }
                     for i in whole..m {
                         totals[0] = simd.add(totals[0], simd.get(y, i * width + at, lanes));
                     }
-                    let mut total = simd.add(simd.add(totals[0], totals[1]), simd.add(totals[2], totals[3]));
+                    let mut total = simd.add(
+                        simd.add(totals[0], totals[1]),
+                        simd.add(totals[2], totals[3]),
+                    );
                     if accumulate {
                         total = simd.add(total, simd.get(sums, at, lanes));
                     }

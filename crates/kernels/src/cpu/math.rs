@@ -3,11 +3,12 @@
 use super::simd::Simd;
 use std::f32::consts::LOG2_E;
 
-/// Below it 2ˣ is taken for 2^this: small enough to vanish beside 1, far enough from subnormal numbers, on which
-/// the hardware is slow, that a product with such a weight is still normal.
+/// Below it 2ˣ is taken for 2^this: small enough to vanish beside 1, far enough from subnormal
+/// numbers, on which the hardware is slow, that a product with such a weight is still normal.
 pub const LOWEST: f32 = -100.0;
 
-/// 2ᶠ in powers of f, minimax in relative error (9e-8) among those that are 1 at 0, for f in [−½, ½].
+/// 2ᶠ in powers of f, minimax in relative error (9e-8) among those that are 1 at 0, for f in [−½,
+/// ½].
 #[allow(clippy::approx_constant)] // the best second coefficient is close to ln 2, but not ln 2
 const EXP2_CENTRED: [f32; 6] = [
     1.0,
@@ -37,7 +38,11 @@ pub fn exp2<S: Simd>(simd: S, x: S::V) -> S::V {
 #[inline(always)]
 pub fn exp2_in_range<S: Simd>(simd: S, x: S::V) -> S::V {
     let (fraction, power) = simd.split(x);
-    let c = if S::CENTRED { &EXP2_CENTRED } else { &EXP2_UPWARD };
+    let c = if S::CENTRED {
+        &EXP2_CENTRED
+    } else {
+        &EXP2_UPWARD
+    };
     // Horner's rule at the bottom, where rounding counts, and pairs at the top, where latency does.
     let square = simd.mul(fraction, fraction);
     let middle = simd.mul_add(simd.splat(c[3]), fraction, simd.splat(c[2]));
@@ -57,7 +62,8 @@ fn polynomial<S: Simd, const N: usize>(simd: S, x: S::V, coefficients: &[f32; N]
     value
 }
 
-/// erfc(a) = t·R(t)·exp(−a²) with t = 1/(1 + 0.4a), a ≥ 0: coefficients of R, minimax for the error of erfc (3e-8).
+/// erfc(a) = t·R(t)·exp(−a²) with t = 1/(1 + 0.4a), a ≥ 0: coefficients of R, minimax for the error
+/// of erfc (3e-8).
 const ERFC: [f32; 6] = [
     0.231_920_94,
     0.161_830_96,

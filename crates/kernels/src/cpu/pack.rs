@@ -1,12 +1,13 @@
-//! Rows of tokens ↔ the packed form in which attention reads queries: blocks of d × lanes, one query per lane.
+//! Rows of tokens ↔ the packed form in which attention reads queries: blocks of d × lanes, one
+//! query per lane.
 //!
-//! Element c of row m lies at `((m / lanes)·d + c)·lanes + m % lanes`; a block is the transpose of its rows, and the
-//! part of head h of a block is d_h × lanes values from h·d_h·lanes on.
+//! Element c of row m lies at `((m / lanes)·d + c)·lanes + m % lanes`; a block is the transpose of
+//! its rows, and the part of head h of a block is d_h × lanes values from h·d_h·lanes on.
 
 use super::simd::{MAX_LANES, Simd};
 
-/// `rows` rows (at most a vector's lanes) of d values each, times `scale` → one packed block (d × lanes), unused
-/// lanes 0. `row(lane)` is the row that goes into a lane.
+/// `rows` rows (at most a vector's lanes) of d values each, times `scale` → one packed block (d ×
+/// lanes), unused lanes 0. `row(lane)` is the row that goes into a lane.
 pub fn pack<'a, S: Simd>(
     simd: S,
     d: usize,
@@ -25,7 +26,10 @@ pub fn pack<'a, S: Simd>(
                 for lane in 0..S::LANES {
                     tile[lane] = if lane < rows {
                         let from = &row(lane)[c..c + width];
-                        simd.mul(simd.splat(scale), simd.get(from, 0, super::simd::Lanes(width)))
+                        simd.mul(
+                            simd.splat(scale),
+                            simd.get(from, 0, super::simd::Lanes(width)),
+                        )
                     } else {
                         simd.zero()
                     };
@@ -43,8 +47,8 @@ pub fn pack<'a, S: Simd>(
     )
 }
 
-/// The transpose: columns of d × lanes values, `column(c)` for c < d, times `scale` → `rows` (at most lanes of them, d
-/// values each).
+/// The transpose: columns of d × lanes values, `column(c)` for c < d, times `scale` → `rows` (at
+/// most lanes of them, d values each).
 pub fn unpack<'a, S: Simd>(
     simd: S,
     d: usize,
@@ -62,7 +66,10 @@ pub fn unpack<'a, S: Simd>(
                 for i in 0..S::LANES {
                     tile[i] = if i < width {
                         let from = column(c + i);
-                        simd.mul(simd.splat(scale), simd.get(from, 0, super::simd::Lanes(S::LANES)))
+                        simd.mul(
+                            simd.splat(scale),
+                            simd.get(from, 0, super::simd::Lanes(S::LANES)),
+                        )
                     } else {
                         simd.zero()
                     };

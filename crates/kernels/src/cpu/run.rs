@@ -1,5 +1,5 @@
-//! What a branch does around its layers: patches → tokens in front of them, prediction and loss behind them, and the
-//! sum of the gradients of the chunks.
+//! What a branch does around its layers: patches → tokens in front of them, prediction and loss
+//! behind them, and the sum of the gradients of the chunks.
 
 use super::branch::{Branch, Weights};
 use super::crew::Crew;
@@ -30,7 +30,8 @@ pub struct Run<'a, S: Simd> {
 }
 
 impl<S: Simd> Run<'_, S> {
-    /// → patches (visible × P), x (N×d): embedded patches or mask token, each with its positional encoding.
+    /// → patches (visible × P), x (N×d): embedded patches or mask token, each with its positional
+    /// encoding.
     pub fn embed(&self, patches: &mut [f32], x: &mut [f32]) {
         let (job, branch, layout) = (self.job, self.branch, self.branch.layout);
         let (d, patch) = (branch.network.d_model, branch.scale.patch);
@@ -41,9 +42,14 @@ impl<S: Simd> Run<'_, S> {
         self.crew.for_each(chunks.len(), |scratch, chunk| {
             for rows in row_blocks(chunks.get(chunk)) {
                 let seen = within(self.visible, &rows);
-                // SAFETY: chunks are disjoint ranges of tokens, and so are the visible ones among them.
-                let (patches, x) =
-                    unsafe { (patches.part(elements(&seen, patch)), x.part(elements(&rows, d))) };
+                // SAFETY: chunks are disjoint ranges of tokens, and so are the visible ones among
+                // them.
+                let (patches, x) = unsafe {
+                    (
+                        patches.part(elements(&seen, patch)),
+                        x.part(elements(&rows, d)),
+                    )
+                };
                 self.read_patches(&self.visible[seen.clone()], patches);
                 let embedded = &mut scratch.gathered[..seen.len() * d];
                 embed.forward(self.simd, seen.len(), patches, embedded, false);
@@ -54,7 +60,8 @@ impl<S: Simd> Run<'_, S> {
                         Some(_) => embedded.next().expect("one row per visible token"),
                         None => mask_token,
                     };
-                    let position = &branch.positions[(job.shift + job.tokens[a] as usize) * d..][..d];
+                    let position =
+                        &branch.positions[(job.shift + job.tokens[a] as usize) * d..][..d];
                     for ((x, &c), &p) in x.iter_mut().zip(content).zip(position) {
                         *x = c + p;
                     }
@@ -73,7 +80,8 @@ impl<S: Simd> Run<'_, S> {
         )
     }
 
-    /// x (M×d) at the masked tokens → ℓ; `differences` (M×P) û − u, `factors` (M) of their rows in d_predicted.
+    /// x (M×d) at the masked tokens → ℓ; `differences` (M×P) û − u, `factors` (M) of their rows in
+    /// d_predicted.
     pub fn predict(&self, x: &[f32], differences: &mut [f32], factors: &mut [f64]) -> f64 {
         let (simd, job, branch) = (self.simd, self.job, self.branch);
         let (d, patch, m) = (branch.network.d_model, branch.scale.patch, job.masked.len());
@@ -106,8 +114,9 @@ impl<S: Simd> Run<'_, S> {
         })
     }
 
-    /// x (M×d) becomes d_x; what [`Run::predict`] left becomes d_predicted (M×P). The norm is computed again, because
-    /// scratch holds one row block; with the second phase that is a thousandth of a step's instructions.
+    /// x (M×d) becomes d_x; what [`Run::predict`] left becomes d_predicted (M×P). The norm is
+    /// computed again, because scratch holds one row block; with the second phase that is a
+    /// thousandth of a step's instructions.
     pub fn d_predict(
         &self,
         x: &mut [f32],
@@ -116,7 +125,11 @@ impl<S: Simd> Run<'_, S> {
         gradients: &ChunkGradients,
     ) {
         let (simd, branch, layout) = (self.simd, self.branch, self.branch.layout);
-        let (d, patch, m) = (branch.network.d_model, branch.scale.patch, self.job.masked.len());
+        let (d, patch, m) = (
+            branch.network.d_model,
+            branch.scale.patch,
+            self.job.masked.len(),
+        );
         let (gain, bias, head) = self.prediction();
         let chunks = Ranges::chunks(m);
         let (x, differences) = (Shared::new(x), Shared::new(differences));
@@ -143,7 +156,9 @@ impl<S: Simd> Run<'_, S> {
                 head.backward_input(simd, count, d_predicted, d_normed, false);
                 let [d_gain, d_bias] = two(gradient, &layout.norm_gain, &layout.norm_bias);
                 x.fill(0.0);
-                layernorm::backward(simd, x_hat, r, gain, d_normed, x, d_gain, d_bias, accumulate);
+                layernorm::backward(
+                    simd, x_hat, r, gain, d_normed, x, d_gain, d_bias, accumulate,
+                );
             }
         });
     }
@@ -163,7 +178,8 @@ impl<S: Simd> Run<'_, S> {
             for rows in row_blocks(whole.clone()) {
                 let accumulate = rows.start > whole.start;
                 let seen = within(self.visible, &rows);
-                // SAFETY: chunks are disjoint ranges of tokens, and so are the visible ones among them.
+                // SAFETY: chunks are disjoint ranges of tokens, and so are the visible ones among
+                // them.
                 let patches = unsafe { patches.part(elements(&seen, patch)) };
                 let d_embedded = &mut scratch.gathered[..seen.len() * d];
                 gather(&self.visible[seen.clone()], 0, d, d_x, d_embedded);
@@ -180,10 +196,16 @@ impl<S: Simd> Run<'_, S> {
         });
     }
 
-    /// Adds the gradients of the other chunks to the first, in their order. Tensors up to the last layer's projections
-    /// have a gradient per chunk of the N tokens, the rest one per chunk of the masked ones.
+    /// Adds the gradients of the other chunks to the first, in their order. Tensors up to the last
+    /// layer's projections have a gradient per chunk of the N tokens, the rest one per chunk of the
+    /// masked ones.
     pub fn sum_over_chunks(&self, gradients: &ChunkGradients) {
-        let last = self.branch.layout.layers.last().expect("at least one layer");
+        let last = self
+            .branch
+            .layout
+            .layers
+            .last()
+            .expect("at least one layer");
         let (tokens, masked) = (0..last.b_qkv.end, last.b_qkv.end..gradients.len);
         let parts: [(Range<usize>, usize); 2] = [
             (tokens, Ranges::chunks(self.job.tokens.len()).len()),
@@ -200,7 +222,9 @@ impl<S: Simd> Run<'_, S> {
                     let start = (chunk - 1) * gradients.len;
                     (
                         gradients.first.part(range.clone()),
-                        gradients.others.part(start + range.start..start + range.end),
+                        gradients
+                            .others
+                            .part(start + range.start..start + range.end),
                     )
                 };
                 add(self.simd, other, sum);

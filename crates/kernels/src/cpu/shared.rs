@@ -10,8 +10,9 @@ pub struct Shared<'a, T> {
     borrow: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: a `Shared` gives access to its elements only through `part` and `read`, whose callers promise that no
-// element that one thread writes is seen by another; moving elements between threads is what `Send` allows.
+// SAFETY: a `Shared` gives access to its elements only through `part` and `read`, whose callers
+// promise that no element that one thread writes is seen by another; moving elements between
+// threads is what `Send` allows.
 unsafe impl<T: Send + Sync> Sync for Shared<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Send for Shared<'_, T> {}

@@ -1,10 +1,11 @@
 //! Memory of one job in flight ([`Workspace`]) and of one thread at work ([`Scratch`]).
 //!
-//! Sized once for the largest scale of a [`BranchSet`]; a smaller job uses the front of every buffer. Nothing in here
-//! survives a job: every value is written before it is read.
+//! Sized once for the largest scale of a [`BranchSet`]; a smaller job uses the front of every
+//! buffer. Nothing in here survives a job: every value is written before it is read.
 //!
-//! N tokens, M ≤ N queries (all tokens, or in the last layer the masked ones), width d, feed-forward width f, patch P.
-//! *Packed* is blocks × d × lanes, *statistics* are blocks × H × lanes: see [`super::attention`].
+//! N tokens, M ≤ N queries (all tokens, or in the last layer the masked ones), width d,
+//! feed-forward width f, patch P. *Packed* is blocks × d × lanes, *statistics* are blocks × H ×
+//! lanes: see [`super::attention`].
 
 use super::aligned::Aligned;
 use super::attention::group_len;

@@ -4,8 +4,8 @@
 //! logit_ij = ⟨q_i, κ_j⟩/√d_h − α|i−j| + B_ij      A = softmax_j(logit)      o_i = Σ_j A_ij v_j
 //! ```
 //!
-//! B is 0 where attention is allowed and −∞ where it is not (causal order, invalid patches). A row that may attend
-//! to nothing gets weights 0.
+//! B is 0 where attention is allowed and −∞ where it is not (causal order, invalid patches). A row
+//! that may attend to nothing gets weights 0.
 
 /// Sizes and biases that the forward and the backward pass share.
 pub struct Attention<'a> {
@@ -64,7 +64,8 @@ impl Attention<'_> {
         (out, weights)
     }
 
-    /// With d_A_ij = ⟨d_o_i, v_j⟩ and d_logit = A∘(d_A − Σ_j A d_A): accumulates d_qkv, returns ∂/∂α.
+    /// With d_A_ij = ⟨d_o_i, v_j⟩ and d_logit = A∘(d_A − Σ_j A d_A): accumulates d_qkv, returns
+    /// ∂/∂α.
     pub fn backward(&self, qkv: &[f64], weights: &[f64], d_out: &[f64], d_qkv: &mut [f64]) -> f64 {
         let (n, d) = (self.n, self.n_heads * self.d_head);
         let scale = 1.0 / (self.d_head as f64).sqrt();
@@ -74,7 +75,11 @@ impl Attention<'_> {
                 let row = &weights[(h * n + i) * n..][..n];
                 let d_o = &d_out[i * d + h * self.d_head..][..self.d_head];
                 let d_weight: Vec<f64> = (0..n)
-                    .map(|j| (0..self.d_head).map(|c| d_o[c] * qkv[self.at(2, j, h, c)]).sum())
+                    .map(|j| {
+                        (0..self.d_head)
+                            .map(|c| d_o[c] * qkv[self.at(2, j, h, c)])
+                            .sum()
+                    })
                     .collect();
                 let mean: f64 = (0..n).map(|j| row[j] * d_weight[j]).sum();
                 for j in 0..n {

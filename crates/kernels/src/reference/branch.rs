@@ -1,7 +1,8 @@
-//! One branch network: window → patches → tokens → L pre-norm encoder layers → predicted patches → energy.
+//! One branch network: window → patches → tokens → L pre-norm encoder layers → predicted patches →
+//! energy.
 //!
-//! Written over all N patches with B^mask as a matrix, exactly as the paper prints it. The CPU engine computes the
-//! same thing over the valid patches only.
+//! Written over all N patches with B^mask as a matrix, exactly as the paper prints it. The CPU
+//! engine computes the same thing over the valid patches only.
 
 use super::attention::Attention;
 use super::{gelu, layernorm, linear, masked_loss, patch};
@@ -61,7 +62,13 @@ impl Branch<'_> {
     }
 
     /// Energy and unit gradients of one job; ∂ℓ/∂parameters is added into `d_parameters`.
-    pub fn energy(&self, parameters: &[f64], job: &Job, slope: f64, d_parameters: &mut [f64]) -> Outcome {
+    pub fn energy(
+        &self,
+        parameters: &[f64],
+        job: &Job,
+        slope: f64,
+        d_parameters: &mut [f64],
+    ) -> Outcome {
         let (n, d) = (self.scale.n_patches, self.network.d_model);
         let layout = self.layout;
         let bias = self.mask_bias(&job.tokens);
@@ -102,10 +109,19 @@ impl Branch<'_> {
             &parameters[layout.b_out.clone()],
         );
         let blocks = self.pooling.map(|pooling| masked_loss::Blocks {
-            of: masked.iter().map(|&i| pooling.block_of(i, self.scale)).collect(),
+            of: masked
+                .iter()
+                .map(|&i| pooling.block_of(i, self.scale))
+                .collect(),
             offset: pooling.offset,
         });
-        let energy = masked_loss::forward(&predicted, &patches, &masked, self.scale.patch, blocks.as_ref());
+        let energy = masked_loss::forward(
+            &predicted,
+            &patches,
+            &masked,
+            self.scale.patch,
+            blocks.as_ref(),
+        );
 
         // Backward.
         let mut d_patches = vec![0.0; patches.len()];
@@ -179,7 +195,10 @@ fn layer_forward(
     let normed1 = layernorm::forward(&input, get(&layer.norm1_gain), get(&layer.norm1_bias));
     let qkv = linear::forward(&normed1, get(&layer.w_qkv), get(&layer.b_qkv));
     let (mixed, weights) = attention.forward(&qkv);
-    let middle = add(&input, &linear::forward(&mixed, get(&layer.w_o), get(&layer.b_o)));
+    let middle = add(
+        &input,
+        &linear::forward(&mixed, get(&layer.w_o), get(&layer.b_o)),
+    );
     let normed2 = layernorm::forward(&middle, get(&layer.norm2_gain), get(&layer.norm2_bias));
     let hidden = linear::forward(&normed2, get(&layer.w_1), get(&layer.b_1));
     let active = gelu::forward(&hidden);
@@ -245,7 +264,14 @@ fn layer_backward(
     let d_slope = attention.backward(&tape.qkv, &tape.weights, &d_mixed, &mut d_qkv);
     let mut d_normed1 = vec![0.0; tape.normed1.len()];
     let [d_w, d_b] = two(d_parameters, &layer.w_qkv, &layer.b_qkv);
-    linear::backward(&tape.normed1, get(&layer.w_qkv), &d_qkv, &mut d_normed1, d_w, d_b);
+    linear::backward(
+        &tape.normed1,
+        get(&layer.w_qkv),
+        &d_qkv,
+        &mut d_normed1,
+        d_w,
+        d_b,
+    );
     let [d_gain, d_bias] = two(d_parameters, &layer.norm1_gain, &layer.norm1_bias);
     layernorm::backward(
         &tape.input,

@@ -86,7 +86,8 @@ impl Engine for ReferenceEngine {
             };
             state.gradient.fill(0.0);
             for j in b * n_draws..(b + 1) * n_draws {
-                outcomes[j] = branch.energy(&state.parameters, &jobs[j], slopes[k], &mut state.gradient);
+                outcomes[j] =
+                    branch.energy(&state.parameters, &jobs[j], slopes[k], &mut state.gradient);
             }
             state.gradient.iter_mut().for_each(|g| *g /= n_draws as f64);
         }

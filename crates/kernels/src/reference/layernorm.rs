@@ -45,7 +45,8 @@ pub fn backward(
         }
         for c in 0..d {
             let hat = (row[c] - mean) * r;
-            d_x[n * d + c] += r * (d_y[n * d + c] * gain[c] - sum / d as f64 - hat * sum_hat / d as f64);
+            d_x[n * d + c] +=
+                r * (d_y[n * d + c] * gain[c] - sum / d as f64 - hat * sum_hat / d as f64);
         }
     }
 }

@@ -14,7 +14,14 @@ pub fn forward(x: &[f64], w: &[f64], b: &[f64]) -> Vec<f64> {
 }
 
 /// d_x += d_y·Wᵀ,  d_w += xᵀ·d_y,  d_b += Σ_rows d_y.
-pub fn backward(x: &[f64], w: &[f64], d_y: &[f64], d_x: &mut [f64], d_w: &mut [f64], d_b: &mut [f64]) {
+pub fn backward(
+    x: &[f64],
+    w: &[f64],
+    d_y: &[f64],
+    d_x: &mut [f64],
+    d_w: &mut [f64],
+    d_b: &mut [f64],
+) {
     let n_out = d_b.len();
     let n_in = w.len() / n_out;
     for n in 0..x.len() / n_in {

@@ -1,5 +1,6 @@
-//! Masked patch energy: ℓ = 1/(|M|P) Σ_{i∈M} ‖û_i − u_i‖², or the same pooled over blocks of the window:
-//! ℓ = exp(Σ_c |M_c|/|M| ln(ℓ_c + κ)) − κ, with ℓ_c the plain energy of M_c, the masked patches of block c.
+//! Masked patch energy: ℓ = 1/(|M|P) Σ_{i∈M} ‖û_i − u_i‖², or the same pooled over blocks of the
+//! window: ℓ = exp(Σ_c |M_c|/|M| ln(ℓ_c + κ)) − κ, with ℓ_c the plain energy of M_c, the masked
+//! patches of block c.
 
 /// The blocks over which errors are pooled.
 pub struct Blocks {
@@ -60,7 +61,13 @@ pub fn backward(
 
 impl Blocks {
     /// ℓ_c(i) of every i ∈ M.
-    fn errors(&self, predicted: &[f64], patches: &[f64], masked: &[usize], patch: usize) -> Vec<f64> {
+    fn errors(
+        &self,
+        predicted: &[f64],
+        patches: &[f64],
+        masked: &[usize],
+        patch: usize,
+    ) -> Vec<f64> {
         let error_of = |c: usize| {
             let members = masked.iter().zip(&self.of).filter(|(_, of)| **of == c);
             let members: Vec<usize> = members.map(|(&i, _)| i).collect();

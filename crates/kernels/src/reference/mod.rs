@@ -1,7 +1,7 @@
 //! The f64 oracle: every operation as plain loops, forward beside backward, nothing clever.
 //!
-//! Kept for ever as the definition of what the fast engines must compute. Slow by design; it allocates freely.
-//! Backward functions accumulate into their `d_` arguments.
+//! Kept for ever as the definition of what the fast engines must compute. Slow by design; it
+//! allocates freely. Backward functions accumulate into their `d_` arguments.
 
 pub mod attention;
 pub mod branch;

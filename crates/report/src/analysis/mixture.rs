@@ -1,8 +1,9 @@
 //! How the sources make up the channels, and what they leave unexplained.
 //!
-//! In: a recording and its separation. Out: [`Mixture`]: the share of each channel's variance that is not reconstructed,
-//! and one weight for every channel and source. The reconstruction is formed block by block and never held whole, so
-//! the memory does not grow with the recording. Missing samples take no part.
+//! In: a recording and its separation. Out: [`Mixture`]: the share of each channel's variance that
+//! is not reconstructed, and one weight for every channel and source. The reconstruction is formed
+//! block by block and never held whole, so the memory does not grow with the recording. Missing
+//! samples take no part.
 
 use crate::{Error, Result};
 use faer::linalg::solvers::Solve;
@@ -15,17 +16,19 @@ const BLOCK: usize = 4096;
 /// What the model says about the channels.
 #[derive(Clone, Debug)]
 pub struct Mixture {
-    /// For each channel the share of its variance that the reconstruction leaves; NaN for a constant channel.
+    /// For each channel the share of its variance that the reconstruction leaves; NaN for a
+    /// constant channel.
     pub residual: Vec<f64>,
     /// Standard deviations of channel c per standard deviation of source k (m×K).
     pub weights: Mat<f64>,
-    /// For a nonlinear mixer, whose weights are a linear fit: the share of the reconstruction's variance that the fit
-    /// explains. `None` for an affine mixer, whose weights are exact.
+    /// For a nonlinear mixer, whose weights are a linear fit: the share of the reconstruction's
+    /// variance that the fit explains. `None` for an affine mixer, whose weights are exact.
     pub linear_share: Option<f64>,
 }
 
 impl Mixture {
-    /// Share of variance reconstructed, every channel counting alike; NaN when all channels are constant.
+    /// Share of variance reconstructed, every channel counting alike; NaN when all channels are
+    /// constant.
     pub fn explained(&self) -> f64 {
         let residuals = self.residual.iter().filter(|share| !share.is_nan());
         1.0 - residuals.clone().sum::<f64>() / residuals.count() as f64
@@ -49,7 +52,9 @@ impl Mixture {
         let (slopes, linear_share) = match separation.mixing() {
             Some((mixing, _)) => {
                 let scale = separation.parts().scaling.scale();
-                let scaled = Mat::from_fn(mixing.nrows(), mixing.ncols(), |c, k| mixing[(c, k)] / scale[c]);
+                let scaled = Mat::from_fn(mixing.nrows(), mixing.ncols(), |c, k| {
+                    mixing[(c, k)] / scale[c]
+                });
                 (scaled, None)
             }
             None => {
@@ -68,7 +73,8 @@ impl Mixture {
     }
 }
 
-/// Count, sum and sum of squares of values shifted by the first of them, which keeps the difference below exact.
+/// Count, sum and sum of squares of values shifted by the first of them, which keeps the difference
+/// below exact.
 #[derive(Clone, Copy, Default)]
 struct Moments {
     count: f64,
@@ -136,7 +142,8 @@ impl Sums {
             separation
                 .mixer()
                 .forward(sources.as_ref(), scaled.as_mut(), &mut scratch);
-            // In the units of the mixer, in which no channel is too large or too small to be squared.
+            // In the units of the mixer, in which no channel is too large or too small to be
+            // squared.
             let observed = scaling
                 .apply(pick(observations).as_ref())
                 .map_err(Error::Library)?;
@@ -145,7 +152,12 @@ impl Sums {
         Ok(sums)
     }
 
-    fn add(&mut self, sources: MatRef<'_, f64>, observed: MatRef<'_, f64>, reconstructed: MatRef<'_, f64>) {
+    fn add(
+        &mut self,
+        sources: MatRef<'_, f64>,
+        observed: MatRef<'_, f64>,
+        reconstructed: MatRef<'_, f64>,
+    ) {
         let rows = sources.nrows();
         let k = sources.ncols();
         for j in 0..k {
@@ -161,7 +173,11 @@ impl Sums {
                 self.reconstructed[c].add(reconstructed[(t, c)]);
             }
         }
-        let features = Mat::from_fn(rows, k + 1, |t, j| if j < k { sources[(t, j)] } else { 1.0 });
+        let features = Mat::from_fn(
+            rows,
+            k + 1,
+            |t, j| if j < k { sources[(t, j)] } else { 1.0 },
+        );
         let shifted = Mat::from_fn(rows, self.residual.len(), |t, c| {
             reconstructed[(t, c)] - self.reconstructed[c].shift
         });
@@ -169,8 +185,9 @@ impl Sums {
         self.cross += features.transpose() * shifted;
     }
 
-    /// Least-squares slopes of the reconstruction on the sources (m×K), and the share of its variance (every channel
-    /// counting alike) that they explain. Sources that depend on each other make the slopes NaN.
+    /// Least-squares slopes of the reconstruction on the sources (m×K), and the share of its
+    /// variance (every channel counting alike) that they explain. Sources that depend on each other
+    /// make the slopes NaN.
     fn linear_fit(&self) -> (Mat<f64>, f64) {
         let (k, m) = (self.sources.len(), self.residual.len());
         let coefficients = match self.gram.llt(Side::Lower) {
@@ -179,7 +196,9 @@ impl Sums {
         };
         let unexplained = (0..m).map(|c| {
             let moments = &self.reconstructed[c];
-            let fitted: f64 = (0..=k).map(|j| coefficients[(j, c)] * self.cross[(j, c)]).sum();
+            let fitted: f64 = (0..=k)
+                .map(|j| coefficients[(j, c)] * self.cross[(j, c)])
+                .sum();
             (moments.squares - fitted) / moments.variation()
         });
         let shares: Vec<f64> = unexplained.map(|share| 1.0 - share).collect();
@@ -196,10 +215,16 @@ mod tests {
     /// Three waves in five noisy channels, two of which are on another scale, with a gap.
     fn run(mut config: Config) -> (Recording, Separation) {
         let values = Mat::from_fn(500, 5, |t, c| {
-            let wave = |k: usize| (t as f64 * (0.05 + 0.2 * k as f64)).sin() * ((3 * k + 2 * c) as f64).cos();
+            let wave = |k: usize| {
+                (t as f64 * (0.05 + 0.2 * k as f64)).sin() * ((3 * k + 2 * c) as f64).cos()
+            };
             let noise = 0.1 * (1e4 * ((t * 5 + c) as f64).sin()).sin();
             let value = (wave(0) + wave(1) + wave(2) + noise) * [1.0, 1e3, 1.0, 1e-3, 1.0][c] + 7.0;
-            if (200..220).contains(&t) { f64::NAN } else { value }
+            if (200..220).contains(&t) {
+                f64::NAN
+            } else {
+                value
+            }
         });
         let recording = Recording::from_mat(values).unwrap();
         config.optimizer.steps = Some(5);

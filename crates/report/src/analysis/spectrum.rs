@@ -1,19 +1,22 @@
 //! Power spectral density of one source by Welch's method.
 //!
-//! In: a series, NaN where samples are missing, and its sampling rate. Out: the one-sided density on evenly spaced
-//! frequencies up to half the rate. Segments overlap by half, are freed of their mean and weighted by a Hann window;
-//! segments that touch a missing sample are left out. It does not interpolate gaps.
+//! In: a series, NaN where samples are missing, and its sampling rate. Out: the one-sided density
+//! on evenly spaced frequencies up to half the rate. Segments overlap by half, are freed of their
+//! mean and weighted by a Hann window; segments that touch a missing sample are left out. It does
+//! not interpolate gaps.
 //!
 //! ```text
 //! P(f) = 2/(rate · Σ_t w_t²) · mean over segments of |Σ_t w_t (s_t − s̄) e^(−2πi f t / rate)|²
 //! ```
 //!
-//! (without the factor 2 at zero and at half the rate), so that Σ P·Δf is the variance of the source.
+//! (without the factor 2 at zero and at half the rate), so that Σ P·Δf is the variance of the
+//! source.
 
 use realfft::RealFftPlanner;
 use std::f64::consts::TAU;
 
-/// The longest segment: enough to resolve a thousandth of the sampling rate, few enough points to draw.
+/// The longest segment: enough to resolve a thousandth of the sampling rate, few enough points to
+/// draw.
 const LONGEST_SEGMENT: usize = 1024;
 /// The shortest segment from which a spectrum is worth drawing.
 const SHORTEST_SEGMENT: usize = 16;
@@ -29,8 +32,8 @@ pub struct Spectrum {
     pub n_segments: usize,
 }
 
-/// Samples in a segment for a recording of `n_samples`: a power of two, at most a third of it, so that at least five
-/// overlapping segments are averaged.
+/// Samples in a segment for a recording of `n_samples`: a power of two, at most a third of it, so
+/// that at least five overlapping segments are averaged.
 pub fn segment_length(n_samples: usize) -> usize {
     let most = (n_samples / 3).clamp(1, LONGEST_SEGMENT);
     1 << most.ilog2()
@@ -72,7 +75,11 @@ pub fn welch(series: &[f64], rate: f64) -> Option<Spectrum> {
     let window_power: f64 = window.iter().map(|weight| weight * weight).sum();
     let last = density.len() - 1;
     for (index, power) in density.iter_mut().enumerate() {
-        let sides = if index == 0 || index == last { 1.0 } else { 2.0 };
+        let sides = if index == 0 || index == last {
+            1.0
+        } else {
+            2.0
+        };
         *power *= sides / (rate * window_power * n_segments as f64);
     }
     Some(Spectrum {
@@ -123,6 +130,9 @@ mod tests {
         assert!(welch(&sine(40, 0.1, 1.0), 1.0).is_none());
         assert!(welch(&[], 1.0).is_none());
         assert!(welch(&[f64::NAN; 4000], 1.0).is_none());
-        assert_eq!((segment_length(1000), segment_length(1_000_000)), (256, 1024));
+        assert_eq!(
+            (segment_length(1000), segment_length(1_000_000)),
+            (256, 1024)
+        );
     }
 }

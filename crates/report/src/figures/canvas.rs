@@ -1,8 +1,9 @@
 //! One drawing, two pictures: SVG and PNG.
 //!
-//! A [`Drawing`] draws on a canvas that is `scale` times as large as the figure will appear. Plotters knows whole pixels
-//! only: the SVG is drawn ten times too large and shown at its size, so that lines are exact; the PNG is drawn twice too
-//! large and every four pixels are averaged, so that edges are smooth.
+//! A [`Drawing`] draws on a canvas that is `scale` times as large as the figure will appear.
+//! Plotters knows whole pixels only: the SVG is drawn ten times too large and shown at its size, so
+//! that lines are exact; the PNG is drawn twice too large and every four pixels are averaged, so
+//! that edges are smooth.
 
 use super::Figure;
 use crate::{Error, Result};
@@ -38,13 +39,23 @@ pub trait Drawing {
 }
 
 /// Draws a figure of this height (in CSS pixels) in both forms.
-pub fn figure(name: &'static str, caption: String, height: u32, drawing: &impl Drawing) -> Result<Figure> {
+pub fn figure(
+    name: &'static str,
+    caption: String,
+    height: u32,
+    drawing: &impl Drawing,
+) -> Result<Figure> {
     static FONT: Once = Once::new();
     FONT.call_once(|| {
-        // The font is part of the program and known to be valid; without it labels would fail with their own error.
-        let _ = plotters::style::register_font("sans-serif", FontStyle::Normal, ttf_noto_sans::REGULAR);
+        // The font is part of the program and known to be valid; without it labels would fail with
+        // their own error.
+        let _ =
+            plotters::style::register_font("sans-serif", FontStyle::Normal, ttf_noto_sans::REGULAR);
     });
-    let failed = |reason: String| Error::Figure { figure: name, reason };
+    let failed = |reason: String| Error::Figure {
+        figure: name,
+        reason,
+    };
     Ok(Figure {
         svg: svg(&caption, height, drawing).map_err(failed)?,
         png: png(height, drawing).map_err(failed)?,
@@ -61,8 +72,10 @@ fn svg(caption: &str, height: u32, drawing: &impl Drawing) -> std::result::Resul
         draw(area, SVG_SCALE, drawing)?;
     }
     let large = format!("width=\"{width}\" height=\"{tall}\"");
-    let shown = format!("width=\"{WIDTH}\" height=\"{height}\" role=\"img\" stroke-linejoin=\"round\"");
-    let text = askama::filters::escape(caption, askama::filters::Html).map_err(|error| error.to_string())?;
+    let shown =
+        format!("width=\"{WIDTH}\" height=\"{height}\" role=\"img\" stroke-linejoin=\"round\"");
+    let text = askama::filters::escape(caption, askama::filters::Html)
+        .map_err(|error| error.to_string())?;
     let svg = svg.replacen(&large, &shown, 1);
     Ok(svg.replacen(">\n", &format!(">\n<title>{text}</title>\n"), 1))
 }

@@ -1,8 +1,9 @@
 //! The paper's three figures as static pictures, for papers and slides.
 //!
-//! In: a checked [`Report`]. Out: [`Figure`]s, each as SVG and as PNG, on white. Text in PNG is set in a font that is
-//! part of the program, so that the picture does not depend on what is installed. They hold what the paper's figures
-//! hold; the page has more. Plotters sets bars such as those of |x| apart from what they enclose, so labels do without.
+//! In: a checked [`Report`]. Out: [`Figure`]s, each as SVG and as PNG, on white. Text in PNG is set
+//! in a font that is part of the program, so that the picture does not depend on what is installed.
+//! They hold what the paper's figures hold; the page has more. Plotters sets bars such as those of
+//! |x| apart from what they enclose, so labels do without.
 
 mod canvas;
 mod panel;

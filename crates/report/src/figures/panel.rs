@@ -1,6 +1,7 @@
 //! One panel of a static figure: lines over a common axis, with a title and quiet axes.
 //!
-//! In: a [`Panel`] and the part of a canvas where it goes. It decides nothing about data; ranges are those of the lines.
+//! In: a [`Panel`] and the part of a canvas where it goes. It decides nothing about data; ranges
+//! are those of the lines.
 
 use super::canvas::Canvas;
 use crate::number::trimmed;
@@ -62,7 +63,8 @@ impl Panel {
         canvas: &Canvas<DB>,
         area: &DrawingArea<DB, Shift>,
     ) -> Result<(), String> {
-        let text = |size: f64, color: RGBColor| ("sans-serif", canvas.px(size)).into_font().color(&color);
+        let text =
+            |size: f64, color: RGBColor| ("sans-serif", canvas.px(size)).into_font().color(&color);
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let x_range = range(points().map(|point| point.0), 0.0);
         let y_range = range(points().map(|point| point.1), 0.06);
@@ -154,7 +156,10 @@ pub fn key<DB: DrawingBackend>(
     entries: &[(String, String)],
 ) -> Result<(), String> {
     let place = Pos::new(HPos::Left, VPos::Center);
-    let style = ("sans-serif", canvas.px(13.0)).into_font().color(&INK).pos(place);
+    let style = ("sans-serif", canvas.px(13.0))
+        .into_font()
+        .color(&INK)
+        .pos(place);
     let middle = area.dim_in_pixel().1 as i32 / 2 + canvas.px(2.0) as i32;
     let mut left = canvas.px(LEFT) as i32;
     for (name, hex) in entries {

@@ -45,19 +45,29 @@ pub fn figure(report: &Report<'_>) -> Result<Figure> {
         ),
         Some(_) => (
             overlaid(report)?,
-            "Z-score normalized source comparison after post-hoc permutation and sign alignment.".into(),
+            "Z-score normalized source comparison after post-hoc permutation and sign alignment."
+                .into(),
         ),
     };
     let n_rows = rows.panels.len().max(1) as u32;
     let row_height = (1800 / n_rows).clamp(56, 130);
-    let key_height = if rows.key.is_empty() { 0 } else { KEY_HEIGHT as u32 };
+    let key_height = if rows.key.is_empty() {
+        0
+    } else {
+        KEY_HEIGHT as u32
+    };
     picture("sources", caption, key_height + n_rows * row_height, &rows)
 }
 
 fn alone(report: &Report<'_>) -> Rows {
     let n_sources = report.n_sources();
     let panel = |k: usize| {
-        let line = waveform(report, &report.source(k), palette::source(k, n_sources), 1.1);
+        let line = waveform(
+            report,
+            &report.source(k),
+            palette::source(k, n_sources),
+            1.1,
+        );
         row(
             report,
             format!("Source {}", k + 1),
@@ -76,10 +86,14 @@ fn overlaid(report: &Report<'_>) -> Result<Rows> {
         return Ok(alone(report));
     };
     let truth = reference.z_score();
-    let aligned = align(report.separation.sources(), reference, matching).map_err(Error::Library)?;
+    let aligned =
+        align(report.separation.sources(), reference, matching).map_err(Error::Library)?;
     let column = |matrix: &Mat<f64>, j: usize| matrix.col(j).iter().copied().collect::<Vec<f64>>();
     let panel = |j: usize| {
-        let matched = matching.matched().iter().position(|&matched| matched == Some(j));
+        let matched = matching
+            .matched()
+            .iter()
+            .position(|&matched| matched == Some(j));
         let title = match matched {
             Some(k) => format!(
                 "Reference {} and source {}, absolute correlation {}",

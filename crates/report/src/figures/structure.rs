@@ -12,8 +12,8 @@ pub fn figure(report: &Report<'_>, history: &[&HistoryRow]) -> Result<Figure> {
     let n_sources = report.n_sources();
     let color = |k: usize| palette::source(k, n_sources);
     let panel = |title: &str, values: Parameter| {
-        let lines =
-            (0..n_sources).map(|k| PanelLine::new(&color(k), 1.4, points(history, |row| values(row)[k])));
+        let lines = (0..n_sources)
+            .map(|k| PanelLine::new(&color(k), 1.4, points(history, |row| values(row)[k])));
         over_steps(title, lines.collect())
     };
     let mut panels = vec![
@@ -38,7 +38,8 @@ pub fn figure(report: &Report<'_>, history: &[&HistoryRow]) -> Result<Figure> {
             ..over_steps("Matched reference source", lines.collect())
         });
     }
-    Panels { n_sources, panels }.figure("structure", "Learned ordered structural parameters.".into())
+    Panels { n_sources, panels }
+        .figure("structure", "Learned ordered structural parameters.".into())
 }
 
 /// π of each source over the patch sizes.
@@ -50,7 +51,11 @@ fn final_weights(report: &Report<'_>) -> Vec<PanelLine> {
             .iter()
             .zip(row)
             .map(|(&size, &weight)| (size as f64, weight));
-        PanelLine::new(&palette::source(k, report.n_sources()), 1.4, points.collect())
+        PanelLine::new(
+            &palette::source(k, report.n_sources()),
+            1.4,
+            points.collect(),
+        )
     };
     weights
         .chunks(patch_sizes.len())

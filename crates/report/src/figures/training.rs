@@ -44,14 +44,24 @@ pub fn figure(report: &Report<'_>, history: &[&HistoryRow]) -> Result<Figure> {
         over_steps(
             "Objective (dark: smoothed)",
             vec![
-                PanelLine::new(palette::NEUTRAL, 1.0, points(history, |row| row.terms.total)),
+                PanelLine::new(
+                    palette::NEUTRAL,
+                    1.0,
+                    points(history, |row| row.terms.total),
+                ),
                 PanelLine::new(INK, 1.6, points(history, |row| row.smoothed_objective)),
             ],
         ),
         over_steps(
             "Structural loss of each branch",
             (0..n_sources)
-                .map(|k| PanelLine::new(&each(k), 1.2, points(history, |row| row.branch_structure[k])))
+                .map(|k| {
+                    PanelLine::new(
+                        &each(k),
+                        1.2,
+                        points(history, |row| row.branch_structure[k]),
+                    )
+                })
                 .collect(),
         ),
     ];

@@ -77,7 +77,11 @@ impl BenchmarkPage {
         };
         let status = Status {
             class: "good",
-            text: format!("{} families, {} methods", self.families.len(), self.methods.len()),
+            text: format!(
+                "{} families, {} methods",
+                self.families.len(),
+                self.methods.len()
+            ),
         };
         let footer = "Made by StrTransformer. This file loads nothing from the network.".into();
         Page::new(

@@ -15,7 +15,8 @@ const MOST_POINTS: usize = 3000;
 pub struct ComparedMethod<'a> {
     /// Its name.
     pub name: String,
-    /// T×K; NaN where samples are missing. Shown in the order and with the signs that match the first method.
+    /// T×K; NaN where samples are missing. Shown in the order and with the signs that match the
+    /// first method.
     pub sources: MatRef<'a, f64>,
     /// Sources of this method in the order of the first one's; `None` where there is no partner.
     pub order: Vec<Option<usize>>,
@@ -45,7 +46,11 @@ impl ComparisonPage<'_> {
     /// # Errors
     /// When the page cannot be written.
     pub fn to_html(&self) -> Result<String> {
-        let names: Vec<String> = self.methods.iter().map(|method| method.name.clone()).collect();
+        let names: Vec<String> = self
+            .methods
+            .iter()
+            .map(|method| method.name.clone())
+            .collect();
         let mut summary: Vec<Part> = self.about.iter().cloned().map(Part::Text).collect();
         summary.push(Part::Table(Table {
             title: "Scores".into(),
@@ -146,7 +151,10 @@ fn standardized(values: &[f64]) -> Vec<f64> {
     let mean = kept().sum::<f64>() / n;
     let deviation = (kept().map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt();
     let divisor = if deviation > 0.0 { deviation } else { 1.0 };
-    values.iter().map(|value| (value - mean) / divisor).collect()
+    values
+        .iter()
+        .map(|value| (value - mean) / divisor)
+        .collect()
 }
 
 #[cfg(test)]

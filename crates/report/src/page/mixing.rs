@@ -1,4 +1,5 @@
-//! From sources to channels: the weights, what they leave over, and the assignment of sources to branches.
+//! From sources to channels: the weights, what they leave over, and the assignment of sources to
+//! branches.
 
 use super::chart::{AxisStyle, Chart, Scale, Side, bars, heat_map};
 use super::view::{Part, Section, Table};
@@ -11,7 +12,8 @@ use crate::number::{percent, significant};
 /// Cells up to which a matrix is also given as a table.
 const MOST_CELLS: usize = 600;
 
-/// Cells of a heat map: beyond the resolution of a screen, and what keeps the page small for many channels.
+/// Cells of a heat map: beyond the resolution of a screen, and what keeps the page small for many
+/// channels.
 const MOST_MAP_CELLS: usize = 16_384;
 /// Channels whose residual is shown.
 const MOST_BARS: usize = 512;
@@ -37,7 +39,10 @@ pub fn weights(report: &Report<'_>, mixture: &Mixture) -> Section {
         false => String::new(),
     };
     let about = match mixture.linear_share {
-        None => "The mixer is affine: these weights, with an offset for each channel, are all of it.".into(),
+        None => {
+            "The mixer is affine: these weights, with an offset for each channel, are all of it."
+                .into()
+        }
         Some(share) => format!(
             "The mixer is nonlinear, so no single matrix describes it. Shown is the linear map from sources to reconstructed \
              channels that fits best; it accounts for {} of the reconstruction's variance.",
@@ -115,7 +120,10 @@ pub fn residual(report: &Report<'_>, mixture: &Mixture) -> Section {
         id: "residual",
         title: "Reconstruction residual",
         parts: vec![
-            Part::Charts(vec![Chart { wide: true, ..chart }]),
+            Part::Charts(vec![Chart {
+                wide: true,
+                ..chart
+            }]),
             Part::Caption(format!(
                 "Noise of the channels stays here, and so does whatever fewer sources than needed cannot express. A \
                  single high bar is a channel that shares little with the others; high bars throughout ask for more \
@@ -172,9 +180,15 @@ pub fn assignment(report: &Report<'_>) -> Section {
         ),
     ];
     if numbers.len() * numbers.len() <= MOST_CELLS {
-        let branches: Vec<String> = numbers.iter().map(|number| format!("branch {number}")).collect();
+        let branches: Vec<String> = numbers
+            .iter()
+            .map(|number| format!("branch {number}"))
+            .collect();
         parts.push(Part::Table(Table {
-            title: format!("The costs as numbers; margin Δ = {}", significant(margin, 3)),
+            title: format!(
+                "The costs as numbers; margin Δ = {}",
+                significant(margin, 3)
+            ),
             header: std::iter::once("branch".into())
                 .chain((0..numbers.len()).map(source_name))
                 .collect(),
@@ -190,7 +204,11 @@ pub fn assignment(report: &Report<'_>) -> Section {
 }
 
 fn cells(names: &[String], matrix: &[Vec<f64>]) -> Vec<Vec<String>> {
-    let numbers = |row: &Vec<f64>| row.iter().map(|&value| significant(value, 3)).collect::<Vec<_>>();
+    let numbers = |row: &Vec<f64>| {
+        row.iter()
+            .map(|&value| significant(value, 3))
+            .collect::<Vec<_>>()
+    };
     names
         .iter()
         .zip(matrix)

@@ -1,7 +1,7 @@
 //! The HTML page: sections in the order in which they are read.
 //!
-//! In: a checked [`Report`]. Out: HTML. A section turns numbers into charts, tables and sentences ([`view`]); the template
-//! writes them. No section knows another.
+//! In: a checked [`Report`]. Out: HTML. A section turns numbers into charts, tables and sentences
+//! ([`view`]); the template writes them. No section knows another.
 
 mod benchmark;
 mod chart;
@@ -65,15 +65,21 @@ fn source_numbers(n_sources: usize) -> Vec<String> {
     (1..=n_sources).map(|number| number.to_string()).collect()
 }
 
-/// Which colour is which source; of many, some: their colours run evenly from the first to the last.
+/// Which colour is which source; of many, some: their colours run evenly from the first to the
+/// last.
 fn key(n_sources: usize) -> Part {
     const MOST: usize = 16;
     let entry = |k: usize| (source_name(k), palette::source(k, n_sources));
-    let shown = if n_sources <= MOST { n_sources } else { MOST / 2 };
+    let shown = if n_sources <= MOST {
+        n_sources
+    } else {
+        MOST / 2
+    };
     Part::Key(thinned(n_sources, shown).into_iter().map(entry).collect())
 }
 
-/// How many of the kept steps are drawn for a chart with one line a source: the page must stay small for many sources.
+/// How many of the kept steps are drawn for a chart with one line a source: the page must stay
+/// small for many sources.
 fn most_steps(n_sources: usize) -> usize {
     (4000 / n_sources).clamp(40, 600)
 }

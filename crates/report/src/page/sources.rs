@@ -13,7 +13,8 @@ use strtransformer::evaluate::{Matching, align};
 const POINT_BUDGET: usize = 24_000;
 /// Points of one waveform: two for every pixel of a wide screen.
 const MOST_POINTS: usize = 4000;
-/// Samples from which the correlation time is taken: its cost grows with their number times the lag.
+/// Samples from which the correlation time is taken: its cost grows with their number times the
+/// lag.
 const CORRELATION_SAMPLES: usize = 20_000;
 
 /// The sources as they are.
@@ -23,7 +24,9 @@ pub fn section(report: &Report<'_>) -> Result<Section> {
     let (mut drawn, mut times) = (Vec::new(), Vec::new());
     for k in 0..n_sources {
         let source = report.source(k);
-        times.push(correlation_time(&source[..source.len().min(CORRELATION_SAMPLES)]));
+        times.push(correlation_time(
+            &source[..source.len().min(CORRELATION_SAMPLES)],
+        ));
         drawn.push((
             source_name(k),
             vec![Waveform {
@@ -38,7 +41,12 @@ pub fn section(report: &Report<'_>) -> Result<Section> {
         "{} under each other over time, from the shortest time scale to the longest.",
         counted(n_sources, "waveform")
     );
-    let chart = rows("Sources over time", &description, drawn, report.sample_period());
+    let chart = rows(
+        "Sources over time",
+        &description,
+        drawn,
+        report.sample_period(),
+    );
     Ok(Section {
         id: "sources",
         title: "Sources",
@@ -56,12 +64,18 @@ pub fn comparison(report: &Report<'_>) -> Result<Option<Section>> {
         return Ok(None);
     };
     let truth = reference.z_score();
-    let aligned = align(report.separation.sources(), reference, matching).map_err(Error::Library)?;
+    let aligned =
+        align(report.separation.sources(), reference, matching).map_err(Error::Library)?;
     let n_references = reference.n_sources();
     let most = points_each(2 * n_references);
-    let column = |matrix: &faer::Mat<f64>, j: usize| matrix.col(j).iter().copied().collect::<Vec<f64>>();
+    let column =
+        |matrix: &faer::Mat<f64>, j: usize| matrix.col(j).iter().copied().collect::<Vec<f64>>();
     let overlay = (0..n_references).map(|j| {
-        let name = match matching.matched().iter().position(|&matched| matched == Some(j)) {
+        let name = match matching
+            .matched()
+            .iter()
+            .position(|&matched| matched == Some(j))
+        {
             Some(k) => format!(
                 "reference {} and source {}, |correlation| {}",
                 j + 1,
@@ -77,7 +91,12 @@ pub fn comparison(report: &Report<'_>) -> Result<Option<Section>> {
             width,
         };
         let lines = vec![
-            waveform("reference", &column(&truth, j), palette::NEUTRAL.into(), 2.5),
+            waveform(
+                "reference",
+                &column(&truth, j),
+                palette::NEUTRAL.into(),
+                2.5,
+            ),
             waveform("source", &column(&aligned, j), palette::source(1, 2), 1.2),
         ];
         (name, lines)
@@ -119,7 +138,9 @@ fn caption(report: &Report<'_>, most: usize) -> String {
         _ => " Gaps are missing samples.",
     };
     let decimation = decimation(report, most);
-    format!("All rows share their time axis: drag to zoom, double-click to zoom out.{gaps}{decimation}")
+    format!(
+        "All rows share their time axis: drag to zoom, double-click to zoom out.{gaps}{decimation}"
+    )
 }
 
 /// What a waveform of `most` points leaves out; empty when it leaves out nothing.
@@ -150,7 +171,10 @@ fn table(report: &Report<'_>, times: &[usize]) -> Table {
         row
     });
     let excerpt = match report.recording.n_samples() > CORRELATION_SAMPLES {
-        true => format!(", over the first {}", counted(CORRELATION_SAMPLES, "sample")),
+        true => format!(
+            ", over the first {}",
+            counted(CORRELATION_SAMPLES, "sample")
+        ),
         false => String::new(),
     };
     Table {

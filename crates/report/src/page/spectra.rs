@@ -16,10 +16,15 @@ pub fn section(report: &Report<'_>) -> Section {
     let spectra: Vec<Option<Spectrum>> = (0..n_sources)
         .map(|k| welch(&report.source(k), rate.unwrap_or(1.0)))
         .collect();
-    let n_segments = spectra.iter().flatten().map(|spectrum| spectrum.n_segments).max();
+    let n_segments = spectra
+        .iter()
+        .flatten()
+        .map(|spectrum| spectrum.n_segments)
+        .max();
     let parts = match n_segments {
         None => vec![Part::Text(
-            "There is no stretch without missing samples that is long enough for a spectrum.".into(),
+            "There is no stretch without missing samples that is long enough for a spectrum."
+                .into(),
         )],
         Some(n_segments) => vec![
             key(n_sources),

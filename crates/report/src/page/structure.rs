@@ -1,4 +1,5 @@
-//! Ordered structural parameters: which time scale each branch settled on (second figure of the paper).
+//! Ordered structural parameters: which time scale each branch settled on (second figure of the
+//! paper).
 
 use super::chart::{AxisStyle, Chart, Places, Scale, Series, Side, heat_map, lines};
 use super::training::{line, steps};
@@ -48,9 +49,12 @@ fn charts(report: &Report<'_>, rows: &[&HistoryRow]) -> Vec<Chart> {
     let over_steps = |title: &str, what: &str, y: AxisStyle, values: Parameter| {
         let series = (0..n_sources)
             .map(|k| {
-                line(&source_name(k), rows, palette::source(k, n_sources), |row| {
-                    values(row)[k]
-                })
+                line(
+                    &source_name(k),
+                    rows,
+                    palette::source(k, n_sources),
+                    |row| values(row)[k],
+                )
             })
             .collect();
         lines(
@@ -94,7 +98,12 @@ fn matched(report: &Report<'_>) -> Chart {
     let series = (0..n_sources)
         .map(|k| Series {
             name: source_name(k),
-            x: Places::At(scores.iter().map(|&i| report.scores[i].step as f64).collect()),
+            x: Places::At(
+                scores
+                    .iter()
+                    .map(|&i| report.scores[i].step as f64)
+                    .collect(),
+            ),
             y: scores
                 .iter()
                 .map(|&i| report.scores[i].matched[k].map_or(f64::NAN, |j| (j + 1) as f64))
@@ -150,7 +159,10 @@ fn weights(report: &Report<'_>, rows: &[&HistoryRow]) -> Chart {
             range: Some((0.0, 1.0)),
         },
     );
-    Chart { wide: true, ..chart }
+    Chart {
+        wide: true,
+        ..chart
+    }
 }
 
 fn table(report: &Report<'_>) -> Table {

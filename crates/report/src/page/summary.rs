@@ -18,7 +18,10 @@ pub fn title(report: &Report<'_>) -> String {
 
 /// How the run ended, in a few words.
 pub fn status(report: &Report<'_>) -> Status {
-    let (class, text) = match (report.separation.stop_reason(), report.separation.converged()) {
+    let (class, text) = match (
+        report.separation.stop_reason(),
+        report.separation.converged(),
+    ) {
         (StopReason::Diverged, _) => ("bad", "Failed: the objective is not finite"),
         (_, true) => ("good", "Converged"),
         (StopReason::Interrupted, false) => ("bad", "Interrupted before it converged"),
@@ -95,7 +98,11 @@ fn input(report: &Report<'_>) -> String {
 fn order(report: &Report<'_>) -> String {
     let patches = &report.separation.controller().expected_patch;
     let size = |patch: f64| match report.recording.sampling_rate() {
-        Some(rate) => format!("{} samples ({})", significant(patch, 2), duration(patch / rate)),
+        Some(rate) => format!(
+            "{} samples ({})",
+            significant(patch, 2),
+            duration(patch / rate)
+        ),
         None => format!("{} samples", significant(patch, 2)),
     };
     match patches.as_slice() {
@@ -133,9 +140,13 @@ fn convergence(report: &Report<'_>) -> String {
              again with smaller learning rates, and look for extreme values in the recording."
         ),
         (StopReason::Plateau, _) => {
-            format!("The run converged: it stopped after {steps} because its objective no longer improved.")
+            format!(
+                "The run converged: it stopped after {steps} because its objective no longer improved."
+            )
         }
-        (_, true) => format!("The run converged: after {steps} its objective had stopped improving."),
+        (_, true) => {
+            format!("The run converged: after {steps} its objective had stopped improving.")
+        }
         (StopReason::Interrupted, false) => format!(
             "The run was interrupted after {steps}, while its objective was still improving. Continue it from its \
              checkpoint, or treat the result as provisional."

@@ -1,4 +1,5 @@
-//! Training diagnostics: what the objective and its terms did over the steps (first figure of the paper).
+//! Training diagnostics: what the objective and its terms did over the steps (first figure of the
+//! paper).
 
 use super::chart::{AxisStyle, Chart, Places, Series, lines};
 use super::view::{Part, Section};
@@ -27,13 +28,21 @@ const TERMS: [Term; 6] = [
         |terms| terms.separation,
         "dependence between sources",
     ),
-    ("Smoothness", |terms| terms.smoothness, "roughness of the sources"),
+    (
+        "Smoothness",
+        |terms| terms.smoothness,
+        "roughness of the sources",
+    ),
     (
         "Scale entropy",
         |terms| terms.entropy,
         "indecision between scales",
     ),
-    ("Scale gap", |terms| terms.gap, "branches too close in scale"),
+    (
+        "Scale gap",
+        |terms| terms.gap,
+        "branches too close in scale",
+    ),
 ];
 
 /// The section.
@@ -102,7 +111,9 @@ fn charts(report: &Report<'_>, rows: &[&HistoryRow]) -> Vec<Chart> {
 }
 
 fn objective(rows: &[&HistoryRow]) -> Chart {
-    let raw = line("each step", rows, palette::NEUTRAL.into(), |row| row.terms.total);
+    let raw = line("each step", rows, palette::NEUTRAL.into(), |row| {
+        row.terms.total
+    });
     let mut smoothed = line("smoothed", rows, palette::source(0, 1), |row| {
         row.smoothed_objective
     });
@@ -119,9 +130,12 @@ fn objective(rows: &[&HistoryRow]) -> Chart {
 fn branch_losses(rows: &[&HistoryRow], n_sources: usize) -> Chart {
     let series = (0..n_sources)
         .map(|k| {
-            line(&source_name(k), rows, palette::source(k, n_sources), |row| {
-                row.branch_structure[k]
-            })
+            line(
+                &source_name(k),
+                rows,
+                palette::source(k, n_sources),
+                |row| row.branch_structure[k],
+            )
         })
         .collect();
     lines(
@@ -139,18 +153,22 @@ fn correlations(scores: &[ScoredStep], n_sources: usize) -> Chart {
         .map(|i| &scores[i])
         .collect();
     let x: Vec<f64> = scores.iter().map(|score| score.step as f64).collect();
-    let curve = |name: String, color: String, width: f64, value: &dyn Fn(&ScoredStep) -> f64| Series {
-        name,
-        x: Places::At(x.clone()),
-        y: scores.iter().map(|score| value(score)).collect(),
-        color,
-        width,
-    };
+    let curve =
+        |name: String, color: String, width: f64, value: &dyn Fn(&ScoredStep) -> f64| Series {
+            name,
+            x: Places::At(x.clone()),
+            y: scores.iter().map(|score| value(score)).collect(),
+            color,
+            width,
+        };
     let mut series: Vec<Series> = (0..n_sources)
         .map(|k| {
-            curve(source_name(k), palette::source(k, n_sources), 1.5, &|score| {
-                score.per_source[k]
-            })
+            curve(
+                source_name(k),
+                palette::source(k, n_sources),
+                1.5,
+                &|score| score.per_source[k],
+            )
         })
         .collect();
     series.push(curve(
@@ -173,7 +191,8 @@ fn caption(report: &Report<'_>, kept: usize, drawn: usize) -> String {
         "Terms are shown without their weights in the objective. Drag over a chart to zoom, double-click to zoom out.",
     );
     if !report.scores.is_empty() {
-        text += " The thick grey line is the mean over sources (MAC); the run never saw the reference.";
+        text +=
+            " The thick grey line is the mean over sources (MAC); the run never saw the reference.";
     }
     if drawn < kept {
         text += &format!(" {drawn} of {kept} kept steps are drawn.");
@@ -182,7 +201,12 @@ fn caption(report: &Report<'_>, kept: usize, drawn: usize) -> String {
 }
 
 /// One value of every row as a line.
-pub fn line(name: &str, rows: &[&HistoryRow], color: String, value: impl Fn(&HistoryRow) -> f64) -> Series {
+pub fn line(
+    name: &str,
+    rows: &[&HistoryRow],
+    color: String,
+    value: impl Fn(&HistoryRow) -> f64,
+) -> Series {
     Series {
         name: name.into(),
         x: Places::At(rows.iter().map(|row| row.step as f64).collect()),

@@ -1,4 +1,5 @@
-//! The page of `strt verify`: a table of all checks, then a section each with sentence, numbers and figures.
+//! The page of `strt verify`: a table of all checks, then a section each with sentence, numbers and
+//! figures.
 
 use super::chart::{self, AxisStyle, Chart, Places, Scale, Series, bars, heat_map, lines};
 use super::view::{Page, Part, Section, Status, Table};
@@ -31,10 +32,18 @@ pub fn write(verification: &Verification<'_>) -> Result<String> {
 /// How many checks did what they must.
 fn status(verification: &Verification<'_>) -> Status {
     let (results, variant) = (verification.results, verification.variant);
-    let count = |passed: bool| results.iter().filter(|result| result.passed == passed).count();
+    let count = |passed: bool| {
+        results
+            .iter()
+            .filter(|result| result.passed == passed)
+            .count()
+    };
     let all = counted(results.len(), "check");
     let (good, text) = match variant {
-        Variant::True => (count(false) == 0, format!("{} of {all} passed", count(true))),
+        Variant::True => (
+            count(false) == 0,
+            format!("{} of {all} passed", count(true)),
+        ),
         Variant::Broken => (
             count(true) == 0,
             format!("{} of {all} failed, as all of them must", count(false)),
@@ -98,7 +107,8 @@ fn section(result: &CheckResult) -> Section {
         if let Figure::Lines { lines, .. } = figure
             && lines.len() > 1
         {
-            let entry = |(n, line): (usize, &Line)| (line.name.clone(), palette::source(n, lines.len()));
+            let entry =
+                |(n, line): (usize, &Line)| (line.name.clone(), palette::source(n, lines.len()));
             parts.push(Part::Key(lines.iter().enumerate().map(entry).collect()));
             parts.push(Part::Charts(vec![chart_of(figure)]));
             continue;
@@ -127,7 +137,9 @@ fn section(result: &CheckResult) -> Section {
     });
     parts.push(Part::Table(Table {
         title: "What was measured".into(),
-        header: ["number", "value", "must be", "kept"].map(String::from).into(),
+        header: ["number", "value", "must be", "kept"]
+            .map(String::from)
+            .into(),
         rows: rows.collect(),
         folded: false,
     }));
@@ -140,7 +152,10 @@ fn section(result: &CheckResult) -> Section {
 
 fn reproduction(verification: &Verification<'_>) -> Section {
     let broken = |result: &CheckResult| {
-        let check = verification.checks.iter().find(|check| check.name == result.name);
+        let check = verification
+            .checks
+            .iter()
+            .find(|check| check.name == result.name);
         check.map(|check| format!("{}: {}", check.name, check.broken))
     };
     Section {

@@ -1,7 +1,8 @@
-//! What a page is made of. Plain data between the sections, which fill it in, and the template, which writes it.
+//! What a page is made of. Plain data between the sections, which fill it in, and the template,
+//! which writes it.
 //!
-//! All text is escaped by the template; only chart specifications, the style sheet and the scripts, which come from this
-//! crate, are written as they are.
+//! All text is escaped by the template; only chart specifications, the style sheet and the scripts,
+//! which come from this crate, are written as they are.
 
 use super::chart::Chart;
 use crate::{Error, Result};
@@ -101,12 +102,13 @@ impl Page {
 
     /// The page as HTML.
     pub fn write(&self) -> Result<String> {
-        self.render().map_err(|error| Error::Page(error.to_string()))
+        self.render()
+            .map_err(|error| Error::Page(error.to_string()))
     }
 }
 
-/// Plotly's script element. The crate hands it over together with MathJax, which is half as large again and typesets
-/// formulas that this page does not have.
+/// Plotly's script element. The crate hands it over together with MathJax, which is half as large
+/// again and typesets formulas that this page does not have.
 fn library() -> String {
     const END: &str = "</script>";
     let mut scripts = Plot::offline_js_sources();

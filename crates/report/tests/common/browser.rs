@@ -1,11 +1,14 @@
-//! A page in headless Chromium: every chart is drawn, answers the pointer, follows the colour scheme, and nothing complains.
+//! A page in headless Chromium: every chart is drawn, answers the pointer, follows the colour
+//! scheme, and nothing complains.
 //!
-//! Needs Chromium (`CHROMIUM`, or one of its usual names in the path); without it the tests say so and pass.
+//! Needs Chromium (`CHROMIUM`, or one of its usual names in the path); without it the tests say so
+//! and pass.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Lets the page tell about itself: what a script can see ends up in the title of the dumped document.
+/// Lets the page tell about itself: what a script can see ends up in the title of the dumped
+/// document.
 const PROBE: &str = r##"<script>
 window.addEventListener("load", () => setTimeout(() => {
   const charts = [...document.querySelectorAll(".chart")];
@@ -40,7 +43,10 @@ impl Browser {
                 .output()
                 .is_ok_and(|output| output.status.success())
         };
-        let found = std::env::var("CHROMIUM").into_iter().chain(names).find(runs);
+        let found = std::env::var("CHROMIUM")
+            .into_iter()
+            .chain(names)
+            .find(runs);
         if found.is_none() {
             eprintln!("skipped: no Chromium found; set CHROMIUM to its path");
         }
@@ -86,11 +92,17 @@ impl Browser {
         std::fs::write(&page, html.replace("</body>", &format!("{PROBE}</body>"))).unwrap();
         let light = self.open(&page, &[]);
         assert_eq!(console(&light), [""; 0], "messages of the page");
-        let (light, dark) = (seen(&light), seen(&self.open(&page, &["--force-dark-mode"])));
+        let (light, dark) = (
+            seen(&light),
+            seen(&self.open(&page, &["--force-dark-mode"])),
+        );
         for seen in [&light, &dark] {
             assert_eq!(seen["charts"], expected, "{seen}");
             assert_eq!(seen["drawn"], expected, "{seen}");
-            assert!(seen["hover"].as_u64().is_some_and(|count| count > 0), "{seen}");
+            assert!(
+                seen["hover"].as_u64().is_some_and(|count| count > 0),
+                "{seen}"
+            );
         }
         assert_eq!(light["page"], "rgb(255, 255, 255)");
         assert_ne!(light["page"], dark["page"], "the page is dark");

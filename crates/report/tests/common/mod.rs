@@ -42,7 +42,8 @@ impl Run {
     }
 }
 
-/// Sources that are waves of different periods, and channels that are sums of them with arbitrary weights.
+/// Sources that are waves of different periods, and channels that are sums of them with arbitrary
+/// weights.
 pub fn waves(n_samples: usize, n_sources: usize, n_channels: usize) -> (Mat<f64>, Mat<f64>) {
     let sources = Mat::from_fn(n_samples, n_sources, |t, k| {
         (t as f64 * (0.07 + 0.043 * k as f64)).sin()
@@ -70,10 +71,13 @@ pub fn small(config: Config, names: &[&str], n_missing: usize) -> Run {
     config.optimizer.steps = Some(12);
     config.branches.patch_sizes = vec![4, 8, 16, 32];
     let mut history = History::every(2);
-    let separation = separate_observed(&recording, &config, Start::default(), &mut history).unwrap();
+    let separation =
+        separate_observed(&recording, &config, Start::default(), &mut history).unwrap();
     let reference = Reference::new(sources).unwrap();
     let matching = match_sources(separation.sources(), &reference).unwrap();
-    let scores = [1, 6, 12].map(|step| ScoredStep::new(step, &matching)).into();
+    let scores = [1, 6, 12]
+        .map(|step| ScoredStep::new(step, &matching))
+        .into();
     Run {
         history: history.rows().to_vec(),
         recording,

@@ -154,7 +154,9 @@ mod tests {
         let path = directory.path().join("history.csv");
         std::fs::write(&path, to_csv(&rows, 2, &[4, 8, 16])).unwrap();
         assert_eq!(read(&path, 2, &[4, 8, 16], TO_RESUME).unwrap(), rows);
-        let error = read(&path, 3, &[4, 8, 16], TO_RESUME).unwrap_err().to_string();
+        let error = read(&path, 3, &[4, 8, 16], TO_RESUME)
+            .unwrap_err()
+            .to_string();
         assert!(
             error.contains("history.csv: line 1") && error.contains("remove it to resume"),
             "{error}"

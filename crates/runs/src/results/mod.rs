@@ -1,7 +1,7 @@
 //! What a run leaves: the files of its folder.
 //!
-//! In: the recording, the ended run and how it came about. Out: a filled folder and its [`Summary`]. When and where a folder
-//! is filled is not decided here, and nothing is printed.
+//! In: the recording, the ended run and how it came about. Out: a filled folder and its
+//! [`Summary`]. When and where a folder is filled is not decided here, and nothing is printed.
 
 pub mod history;
 pub mod scores;

@@ -1,5 +1,5 @@
-//! `summary.json`: what a run was and how it ended, for scripts. Every field is part of the program's contract; numbers
-//! that are not finite are null.
+//! `summary.json`: what a run was and how it ended, for scripts. Every field is part of the
+//! program's contract; numbers that are not finite are null.
 
 use crate::input::Reading;
 use crate::words::Words;
@@ -74,7 +74,8 @@ pub struct Versions {
     pub strt: &'static str,
     /// Operating system and processor.
     pub system: String,
-    /// Instruction set of the branch networks: results have the same bits only where it is the same.
+    /// Instruction set of the branch networks: results have the same bits only where it is the
+    /// same.
     pub instruction_set: String,
     /// Worker threads.
     pub threads: usize,
@@ -322,7 +323,10 @@ pub fn constant_warning(recording: &Recording) -> Option<String> {
         .collect();
     match names.len() {
         0 => None,
-        1 => Some(format!("channel {} is constant and takes no part", names[0])),
+        1 => Some(format!(
+            "channel {} is constant and takes no part",
+            names[0]
+        )),
         _ => Some(format!(
             "channels {} are constant and take no part",
             names.join(", ")

@@ -90,7 +90,8 @@ impl Place {
         names(&self.path(folder))
     }
 
-    /// Whether two folders have the same files, and the same bytes in all that do not tell times, commands or inputs.
+    /// Whether two folders have the same files, and the same bytes in all that do not tell times,
+    /// commands or inputs.
     pub fn assert_alike(&self, a: &str, b: &str) {
         assert_eq!(self.names(a), self.names(b));
         for name in self.names(a) {

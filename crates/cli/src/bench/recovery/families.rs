@@ -1,6 +1,7 @@
 //! The problems of the benchmark: families that each ask one question.
 //!
-//! In: how many seeds. Out: [`Case`]s. Seeds below 900 are for reporting; defaults are tuned on others.
+//! In: how many seeds. Out: [`Case`]s. Seeds below 900 are for reporting; defaults are tuned on
+//! others.
 
 use crate::failure::{Failure, Outcome};
 use faer::Mat;
@@ -66,21 +67,22 @@ pub fn generated(size: Size, first_seed: u64) -> Vec<Family> {
     let quick = size == Size::Quick;
     let seeds = |few: u64, many: u64| first_seed..first_seed + if quick { few } else { many };
     let base = ProblemSpec::default();
-    let cases = |kinds: &[SourceKind], seeds: std::ops::Range<u64>, change: &dyn Fn(&mut ProblemSpec)| {
-        let mut cases = Vec::new();
-        for &kind in kinds {
-            for seed in seeds.clone() {
-                let mut spec = ProblemSpec {
-                    kind,
-                    seed,
-                    ..base.clone()
-                };
-                change(&mut spec);
-                cases.push(Case::generated(spec));
+    let cases =
+        |kinds: &[SourceKind], seeds: std::ops::Range<u64>, change: &dyn Fn(&mut ProblemSpec)| {
+            let mut cases = Vec::new();
+            for &kind in kinds {
+                for seed in seeds.clone() {
+                    let mut spec = ProblemSpec {
+                        kind,
+                        seed,
+                        ..base.clone()
+                    };
+                    change(&mut spec);
+                    cases.push(Case::generated(spec));
+                }
             }
-        }
-        cases
-    };
+            cases
+        };
     let family = |name, about: &str, cases| Family {
         name,
         about: about.into(),

@@ -1,9 +1,11 @@
-//! `strt bench recovery`: how well known sources are recovered, beside the classical methods and other programs.
+//! `strt bench recovery`: how well known sources are recovered, beside the classical methods and
+//! other programs.
 //!
-//! In: families of problems and methods. Out: tables (Markdown on stdout, JSON, a page). Problems run side by side, one
-//! thread each, so the figures do not depend on the number of threads, and every result is kept as soon as it is there: a
-//! benchmark that was interrupted goes on where it ended. The run's seed is the problem's plus 1000: a run never shares
-//! random numbers with the generator.
+//! In: families of problems and methods. Out: tables (Markdown on stdout, JSON, a page). Problems
+//! run side by side, one thread each, so the figures do not depend on the number of threads, and
+//! every result is kept as soon as it is there: a benchmark that was interrupted goes on where it
+//! ended. The run's seed is the problem's plus 1000: a run never shares random numbers with the
+//! generator.
 
 mod families;
 mod peers;
@@ -35,13 +37,15 @@ pub struct Recovery {
     /// Methods: strt, paper, fastica, picard, jade, amuse, sobi, nss [default: all but paper]
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = MethodName::parse)]
     methods: Vec<MethodName>,
-    /// Python with scikit-learn, python-picard and amica-python, to run them too (see benchmarks/requirements-peers.txt)
+    /// Python with scikit-learn, python-picard and amica-python, to run them too (see
+    /// benchmarks/requirements-peers.txt)
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
     /// Folder of real recordings, for the family `real`
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// First seed of the problems; defaults are tuned on seeds from 901, so figures with those prove nothing
+    /// First seed of the problems; defaults are tuned on seeds from 901, so figures with those
+    /// prove nothing
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
     first_seed: u64,
     /// Training steps of StrTransformer [default: chosen by the preset]
@@ -97,12 +101,19 @@ impl Recovery {
         let mut store = Store::open(self.results.as_deref())?;
         let jobs = self.jobs(&families, peers.as_ref());
         let keys: Vec<Key> = jobs.iter().map(|job| job.key.clone()).collect();
-        let open: Vec<Job<'_>> = jobs.into_iter().filter(|job| !store.has(&job.key)).collect();
+        let open: Vec<Job<'_>> = jobs
+            .into_iter()
+            .filter(|job| !store.has(&job.key))
+            .collect();
         store = self.solve(&open, store, peers)?;
         // In the order of the families, whatever the order in which they were solved.
-        let found = keys
-            .iter()
-            .filter_map(|key| store.records.iter().find(|record| record.key == *key).cloned());
+        let found = keys.iter().filter_map(|key| {
+            store
+                .records
+                .iter()
+                .find(|record| record.key == *key)
+                .cloned()
+        });
         let records: Vec<Record> = found.collect();
         self.tell(&families, &records, versions)
     }
@@ -150,10 +161,16 @@ impl Recovery {
                 for solver in &solvers {
                     let (runs, method, settings) = match solver {
                         Solver::Own(method) if method.is_random() => {
-                            let steps = self.steps.map_or("default".into(), |steps| steps.to_string());
-                            let set: String =
-                                self.assignments.iter().map(|text| format!(" {text}")).collect();
-                            let settings = format!("strt {} steps {steps}{set}", env!("CARGO_PKG_VERSION"));
+                            let steps = self
+                                .steps
+                                .map_or("default".into(), |steps| steps.to_string());
+                            let set: String = self
+                                .assignments
+                                .iter()
+                                .map(|text| format!(" {text}"))
+                                .collect();
+                            let settings =
+                                format!("strt {} steps {steps}{set}", env!("CARGO_PKG_VERSION"));
                             (family.runs, method.to_string(), settings)
                         }
                         Solver::Own(method) => (
@@ -213,7 +230,8 @@ impl Recovery {
                             job.key.problem,
                             job.key.method
                         ));
-                        // A problem that one method cannot solve is a gap in the table, not the end of the others.
+                        // A problem that one method cannot solve is a gap in the table, not the end
+                        // of the others.
                         if let Ok(record) = result
                             && outcome.is_ok()
                         {
@@ -248,7 +266,9 @@ impl Recovery {
             }
             Solver::Peer(name) => {
                 let mut peers = peers.lock().expect("no worker panics");
-                let peers = peers.as_mut().expect("jobs for peers only where there are some");
+                let peers = peers
+                    .as_mut()
+                    .expect("jobs for peers only where there are some");
                 peers.run(name, problem.observations.as_ref(), spec.n_sources, seed)?
             }
         };
@@ -259,7 +279,8 @@ impl Recovery {
     fn tell(&self, families: &[Family], records: &[Record], versions: Option<String>) -> Outcome {
         let is_linear = |name: &str| {
             let family = families.iter().find(|family| family.name == name);
-            family.is_some_and(|family| family.cases.iter().all(|case| case.spec.mixing.is_linear()))
+            family
+                .is_some_and(|family| family.cases.iter().all(|case| case.spec.mixing.is_linear()))
         };
         let tables = [
             tables::overview(records),
@@ -272,7 +293,10 @@ impl Recovery {
             std::thread::available_parallelism().map_or(1, |n| n.get()),
             std::env::consts::OS,
             std::env::consts::ARCH,
-            format_args!("instruction set {:?}, ", strt_kernels::cpu::SimdPath::detect()),
+            format_args!(
+                "instruction set {:?}, ",
+                strt_kernels::cpu::SimdPath::detect()
+            ),
             if self.full { "full" } else { "quick" },
             self.first_seed,
             versions.map_or(String::new(), |versions| format!(" Peers: {versions}."))
@@ -289,7 +313,13 @@ impl Recovery {
                 mean_mac: tables::mean_mac(records),
                 tables: tables
                     .iter()
-                    .map(|table| (table.title.clone(), table.header.clone(), table.rows.clone()))
+                    .map(|table| {
+                        (
+                            table.title.clone(),
+                            table.header.clone(),
+                            table.rows.clone(),
+                        )
+                    })
                     .collect(),
             };
             write_text(path, &page.to_html()?)?;

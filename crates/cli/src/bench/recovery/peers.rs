@@ -1,7 +1,8 @@
-//! Other programs on the same problems: scikit-learn, python-picard and amica-python, in a Python process that stays open.
+//! Other programs on the same problems: scikit-learn, python-picard and amica-python, in a Python
+//! process that stays open.
 //!
-//! One request a line, one answer a line, both JSON; the numbers travel as NPY files. The other half is
-//! `benchmarks/peers.py`.
+//! One request a line, one answer a line, both JSON; the numbers travel as NPY files. The other
+//! half is `benchmarks/peers.py`.
 
 use crate::failure::{Failure, Outcome};
 use crate::methods::Found;
@@ -97,8 +98,7 @@ impl Peers {
                 rate: None,
             },
         )?;
-        let request =
-            json!({ "method": method, "input": input, "output": output, "k": n_sources, "seed": seed });
+        let request = json!({ "method": method, "input": input, "output": output, "k": n_sources, "seed": seed });
         let lost = |error: std::io::Error| {
             Failure::Failed(format!("{method}: the Python process was lost: {error}"))
         };
@@ -133,7 +133,9 @@ impl Drop for Peers {
 /// The script, in the current folder or where this program was built.
 fn script() -> Outcome<PathBuf> {
     let name = Path::new("benchmarks/peers.py");
-    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    let built = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(name);
     [name.to_owned(), built]
         .into_iter()
         .find(|path| path.is_file())

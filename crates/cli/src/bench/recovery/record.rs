@@ -1,7 +1,9 @@
-//! One result of the benchmark, and the file that keeps them so that an interrupted benchmark can go on.
+//! One result of the benchmark, and the file that keeps them so that an interrupted benchmark can
+//! go on.
 //!
-//! The file has one JSON object a line. A line is added when a problem is solved; a last line that was cut short is left
-//! out. What a record belongs to is its key: family, problem, method, run and settings.
+//! The file has one JSON object a line. A line is added when a problem is solved; a last line that
+//! was cut short is left out. What a record belongs to is its key: family, problem, method, run and
+//! settings.
 
 use crate::failure::{Failure, Outcome};
 use crate::methods::Found;
@@ -10,7 +12,9 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 use strtransformer::Result;
-use strtransformer::evaluate::{BranchOrder, amari_from_mixing, match_ranks, match_sources, si_sdr};
+use strtransformer::evaluate::{
+    BranchOrder, amari_from_mixing, match_ranks, match_sources, si_sdr,
+};
 use strtransformer::synth::Problem;
 
 /// What a record belongs to.
@@ -37,7 +41,8 @@ pub struct Record {
     pub amari: Option<f64>,
     /// Mean SI-SDR of the matched sources in decibels.
     pub si_sdr: f64,
-    /// Rank correlation of branch index and correlation time of the true source, where the times differ.
+    /// Rank correlation of branch index and correlation time of the true source, where the times
+    /// differ.
     pub order: Option<f64>,
     /// True source of every branch.
     pub matched: Vec<Option<usize>>,
@@ -131,8 +136,9 @@ impl Store {
     pub fn add(&mut self, record: Record) -> Outcome {
         if let Some(file) = &mut self.file {
             let line = format!("{}\n", serde_json::to_string(&record)?);
-            file.write_all(line.as_bytes())
-                .map_err(|error| Failure::Failed(format!("the file of results: cannot write: {error}")))?;
+            file.write_all(line.as_bytes()).map_err(|error| {
+                Failure::Failed(format!("the file of results: cannot write: {error}"))
+            })?;
         }
         self.records.push(record);
         Ok(())

@@ -1,4 +1,5 @@
-//! The results as tables: one line a family and method, and one figure a family and method to see them all.
+//! The results as tables: one line a family and method, and one figure a family and method to see
+//! them all.
 
 use super::record::Record;
 use strtransformer::evaluate::permutation_stability;
@@ -48,20 +49,28 @@ pub fn mean_mac(records: &[Record]) -> Vec<Vec<Option<f64>>> {
     families(records)
         .iter()
         .map(|family| {
-            let mac =
-                |method: &String| mean(of(records, family, method).into_iter().map(|record| record.mac));
+            let mac = |method: &String| {
+                mean(
+                    of(records, family, method)
+                        .into_iter()
+                        .map(|record| record.mac),
+                )
+            };
             methods.iter().map(mac).collect()
         })
         .collect()
 }
 
-/// Share of the problems of a family in which a method is within 0.005 of the best, whatever the run.
+/// Share of the problems of a family in which a method is within 0.005 of the best, whatever the
+/// run.
 fn share_won(records: &[Record], family: &str, method: &str) -> Option<f64> {
     let wins = of(records, family, method).into_iter().map(|record| {
         let rivals = records
             .iter()
             .filter(|other| other.key.family == family && other.key.problem == record.key.problem);
-        let best = rivals.map(|other| other.mac).fold(f64::NEG_INFINITY, f64::max);
+        let best = rivals
+            .map(|other| other.mac)
+            .fold(f64::NEG_INFINITY, f64::max);
         f64::from(u8::from(record.mac >= best - NEAR))
     });
     mean(wins)
@@ -82,7 +91,8 @@ fn stability(records: &[Record], family: &str, method: &str) -> Option<f64> {
     mean(shares)
 }
 
-/// What is left when a method gets a single line: how often it wins where the mixing is linear, and its means.
+/// What is left when a method gets a single line: how often it wins where the mixing is linear, and
+/// its means.
 pub fn in_short(records: &[Record], is_linear: &dyn Fn(&str) -> bool) -> Table {
     let families = families(records);
     let (linear, nonlinear): (Vec<&String>, Vec<&String>) =
@@ -99,9 +109,13 @@ pub fn in_short(records: &[Record], is_linear: &dyn Fn(&str) -> bool) -> Table {
             std::iter::repeat_n(share_won(records, family, method).unwrap_or_default(), n)
         });
         let family_mean = |families: &[&String]| {
-            let means = families
-                .iter()
-                .filter_map(|family| mean(of(records, family, method).into_iter().map(|record| record.mac)));
+            let means = families.iter().filter_map(|family| {
+                mean(
+                    of(records, family, method)
+                        .into_iter()
+                        .map(|record| record.mac),
+                )
+            });
             mean(means).map_or("–".into(), |mac| format!("{mac:.4}"))
         };
         vec![
@@ -142,7 +156,11 @@ pub fn overview(records: &[Record]) -> Table {
             let mut names: Vec<&String> = problems.map(|record| &record.key.problem).collect();
             names.sort();
             names.dedup();
-            let best = means.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+            let best = means
+                .iter()
+                .flatten()
+                .copied()
+                .fold(f64::NEG_INFINITY, f64::max);
             let cell = |mac: &Option<f64>| match mac {
                 Some(mac) if *mac >= best - NEAR => format!("**{mac:.4}**"),
                 Some(mac) => format!("{mac:.4}"),
@@ -189,8 +207,9 @@ pub fn details(records: &[Record]) -> Table {
                 Some(value) => format!("{value:.digits$}"),
                 None => "–".into(),
             };
-            let average =
-                |part: &dyn Fn(&Record) -> Option<f64>| mean(runs.iter().filter_map(|record| part(record)));
+            let average = |part: &dyn Fn(&Record) -> Option<f64>| {
+                mean(runs.iter().filter_map(|record| part(record)))
+            };
             let lowest = |part: &dyn Fn(&Record) -> f64| {
                 runs.iter()
                     .map(|record| part(record))
@@ -213,7 +232,9 @@ pub fn details(records: &[Record]) -> Table {
                 shown(average(&|record| Some(record.si_sdr)), 1),
                 shown(average(&|record| record.order), 2),
                 shown(stability(records, &family, &method), 2),
-                percent(average(&|record| Some(f64::from(u8::from(record.converged))))),
+                percent(average(&|record| {
+                    Some(f64::from(u8::from(record.converged)))
+                })),
                 shown(average(&|record| Some(record.seconds)), 2),
             ]);
         }
@@ -275,7 +296,10 @@ mod tests {
         assert_eq!(stability(&records, "linear", "strt"), Some(0.5));
         assert_eq!(stability(&records, "linear", "sobi"), None);
         let text = markdown(&overview(&records));
-        assert!(text.contains("| linear | 2 | 0.9425 | **0.9680** |"), "{text}");
+        assert!(
+            text.contains("| linear | 2 | 0.9425 | **0.9680** |"),
+            "{text}"
+        );
         assert_eq!(details(&records).rows.len(), 2);
         let short = in_short(&records, &|family| family == "linear");
         assert_eq!(short.rows[0], ["strt", "4", "25 %", "0.9425", "0", "–"]);

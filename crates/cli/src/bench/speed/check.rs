@@ -1,4 +1,5 @@
-//! Whether two programs compute the same step: J, its terms and the size of its gradient from the same tensors.
+//! Whether two programs compute the same step: J, its terms and the size of its gradient from the
+//! same tensors.
 
 use super::drawn::StepResult;
 use super::worker::Worker;
@@ -42,7 +43,8 @@ pub fn check(worker: &mut Worker, forms: &[&str], expected: &StepResult) -> Resu
     for &form in forms {
         let answer = match worker.ask(&json!({ "command": "check", "form": form })) {
             Ok(answer) => answer,
-            // Compiling needs more than PyTorch; where it fails the others are compared all the same.
+            // Compiling needs more than PyTorch; where it fails the others are compared all the
+            // same.
             Err(why) if form == "compiled" => {
                 answers.insert(form.into(), json!({ "trouble": why }));
                 continue;
@@ -99,7 +101,10 @@ impl Check {
         );
         match self.failures.is_empty() {
             true => format!("Checked: same objective from the same tensors; {figures}.\n"),
-            false => format!("NOT THE SAME STEP: {figures}.\n{}\n", self.failures.join("\n")),
+            false => format!(
+                "NOT THE SAME STEP: {figures}.\n{}\n",
+                self.failures.join("\n")
+            ),
         }
     }
 }
@@ -128,7 +133,8 @@ mod tests {
             json: Value::Null,
         };
         let norms = json!({ "fiber": 1.0, "raw_gaps": 2.0, "networks": networks });
-        let variant = json!({ "attention": "sdpa", "objective": objective, "gradient_norms": norms });
+        let variant =
+            json!({ "attention": "sdpa", "objective": objective, "gradient_norms": norms });
         check.compare("loop", &variant, &expected());
         check.failures.len()
     }

@@ -1,5 +1,5 @@
-//! What has to run in a process of its own: a peak of memory, or instructions to count. Hidden from the help; the
-//! sections `memory` and `instructions` start it.
+//! What has to run in a process of its own: a peak of memory, or instructions to count. Hidden from
+//! the help; the sections `memory` and `instructions` start it.
 
 use super::engine_step::{EngineStep, pool};
 use super::setting;
@@ -62,7 +62,8 @@ impl Child {
                 let mut trainer = Trainer::new(&recording, &config)?;
                 time_steps(&mut trainer, steps);
                 let separation = trainer.finish();
-                let peak = peak_resident().ok_or("this system does not tell the peak of resident memory")?;
+                let peak = peak_resident()
+                    .ok_or("this system does not tell the peak of resident memory")?;
                 println!("{peak}");
                 drop((separation, recording)); // both are alive at the peak, as in a program that saves the result
             }

@@ -65,19 +65,28 @@ impl DrawnStep {
         time_steps(&mut trainer, steps_before);
         let terms = trainer.evaluate_at(trainer.step());
         let SourceParameters::Fiber { a, e: None } = &trainer.model().sources else {
-            return Err("the benchmark is written for fiber coordinates with locked sources".into());
+            return Err(
+                "the benchmark is written for fiber coordinates with locked sources".into(),
+            );
         };
         let fiber = a.clone();
         let model = trainer.model();
         let branches = model.engine.branches().clone();
         let networks = read_all(&trainer, &branches, Buffer::Parameters);
-        let (raw_gaps, slopes) = (model.raw_gaps.clone(), trainer.report().controller.slopes.clone());
+        let (raw_gaps, slopes) = (
+            model.raw_gaps.clone(),
+            trainer.report().controller.slopes.clone(),
+        );
         let norms = gradient_norms(&trainer, &branches);
         let observations = trainer.objective().observations();
         let observations = observations
             .ok_or("the benchmark is written for recordings that are evaluated whole")?
             .to_owned();
-        let whitening = Whitening::fit(observations.as_ref(), fiber.ncols(), recording.channel_names())?;
+        let whitening = Whitening::fit(
+            observations.as_ref(),
+            fiber.ncols(),
+            recording.channel_names(),
+        )?;
         let whitened = whitening.transform(observations.as_ref())?;
         let mut draws: Option<Draws> = None;
         trainer.evaluate_with_draws(|d| draws = Some(d.clone()));
@@ -113,7 +122,11 @@ fn gradient_norms(trainer: &Trainer, branches: &BranchSet) -> [(&'static str, f6
     let square = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>();
     let unit = read_all(trainer, branches, Buffer::Gradient);
     let factors = &gradient.branches;
-    let networks: f64 = unit.iter().zip(factors).map(|(g, f)| f * f * square(g)).sum();
+    let networks: f64 = unit
+        .iter()
+        .zip(factors)
+        .map(|(g, f)| f * f * square(g))
+        .sum();
     [
         ("fiber", gradient.fiber.norm_l2()),
         ("raw_gaps", square(&gradient.raw_gaps).sqrt()),

@@ -1,4 +1,5 @@
-//! A step of the CPU engine alone (evaluate, then Adam), in the sizes and with the slopes of the case study.
+//! A step of the CPU engine alone (evaluate, then Adam), in the sizes and with the slopes of the
+//! case study.
 
 use super::drawn::DrawnStep;
 use super::setting;
@@ -18,8 +19,9 @@ pub struct EngineStep {
 }
 
 impl EngineStep {
-    /// The first step on a given instruction set, which this machine must have. The recording is one that is made
-    /// quickly: under valgrind a Gaussian process would take longer than the steps.
+    /// The first step on a given instruction set, which this machine must have. The recording is
+    /// one that is made quickly: under valgrind a Gaussian process would take longer than the
+    /// steps.
     pub fn case_study(path: SimdPath) -> Result<EngineStep, Box<dyn Error>> {
         let recording = setting::autoregressive(1000, 6, 3)?;
         let step = DrawnStep::record(&recording, &setting::config(3, 1), 1)?;
@@ -49,7 +51,8 @@ impl EngineStep {
     /// One step on the current thread pool.
     pub fn take(&mut self) {
         self.count += 1;
-        self.engine.evaluate(&self.jobs, &self.slopes, &mut self.outcomes);
+        self.engine
+            .evaluate(&self.jobs, &self.slopes, &mut self.outcomes);
         let adam = AdamStep {
             rate: 1e-4,
             beta1: 0.9,

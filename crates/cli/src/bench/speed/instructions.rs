@@ -1,5 +1,5 @@
-//! Section `instructions`: instructions of one step of the engine, counted by valgrind's callgrind. Unlike a time it
-//! does not depend on what else the machine does.
+//! Section `instructions`: instructions of one step of the engine, counted by valgrind's callgrind.
+//! Unlike a time it does not depend on what else the machine does.
 
 use super::{Report, child};
 use crate::table::table;
@@ -13,7 +13,8 @@ use strt_kernels::cpu::SimdPath;
 const STEPS: (usize, usize) = (1, 3);
 
 pub fn measure() -> Result<Report, Box<dyn Error>> {
-    let title = "instructions: of one step of the engine (case study, one thread), counted by callgrind\n";
+    let title =
+        "instructions: of one step of the engine (case study, one thread), counted by callgrind\n";
     let missing = |why: String| {
         let text = format!("{title}Not counted: {why}.\n");
         Ok(Report::new(text, json!({ "measured": false, "why": why })))
@@ -43,7 +44,10 @@ pub fn measure() -> Result<Report, Box<dyn Error>> {
         "{title}\n{}",
         table(&["instruction set", "million instructions per step"], &rows)
     );
-    Ok(Report::new(text, json!({ "measured": true, "lines": json })))
+    Ok(Report::new(
+        text,
+        json!({ "measured": true, "lines": json }),
+    ))
 }
 
 /// Instructions of a process that takes this many steps.
@@ -69,9 +73,10 @@ fn count(steps: usize, simd: &str, folder: &Path) -> Result<u64, String> {
 
 /// The total of a callgrind profile.
 fn total(profile: &str) -> Option<u64> {
-    let line = profile
-        .lines()
-        .find_map(|line| line.strip_prefix("totals:").or(line.strip_prefix("summary:")))?;
+    let line = profile.lines().find_map(|line| {
+        line.strip_prefix("totals:")
+            .or(line.strip_prefix("summary:"))
+    })?;
     line.split_whitespace().next()?.parse().ok()
 }
 

@@ -31,7 +31,10 @@ pub fn measure(context: &mut Context) -> Result<Report, Box<dyn Error>> {
         let shortest = entrants[0].times.clone();
         for (entrant, n_samples) in entrants.iter().zip(LENGTHS) {
             let times = &entrant.times;
-            let ratios = (times.best() / shortest.best(), times.median() / shortest.median());
+            let ratios = (
+                times.best() / shortest.best(),
+                times.median() / shortest.median(),
+            );
             rows.push(vec![
                 threads.to_string(),
                 n_samples.to_string(),

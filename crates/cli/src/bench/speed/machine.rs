@@ -21,7 +21,10 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, |n| n.get()),
             instruction_set: format!("{:?}", SimdPath::detect()),
             rustc: output("rustc", &["--version"]).unwrap_or("rustc unknown".into()),
-            python: worker.as_ref().map(|w| w.versions.clone()).map_err(Clone::clone),
+            python: worker
+                .as_ref()
+                .map(|w| w.versions.clone())
+                .map_err(Clone::clone),
         }
     }
 
@@ -74,10 +77,12 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
 
 /// The name of the processor where the system tells it.
 fn processor() -> String {
-    let linux = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("model name"))?;
-        Some(line.split_once(':')?.1.trim().to_string())
-    });
+    let linux = std::fs::read_to_string("/proc/cpuinfo")
+        .ok()
+        .and_then(|text| {
+            let line = text.lines().find(|line| line.starts_with("model name"))?;
+            Some(line.split_once(':')?.1.trim().to_string())
+        });
     linux
         .or_else(|| output("sysctl", &["-n", "machdep.cpu.brand_string"]))
         .or_else(|| std::env::var("PROCESSOR_IDENTIFIER").ok())

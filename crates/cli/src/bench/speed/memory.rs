@@ -16,7 +16,10 @@ const STEPS: usize = 36;
 /// Bytes of the recording, and of the recording and two matrices of sources.
 fn holds(n_samples: usize) -> (u64, u64) {
     let recording = 8 * (n_samples * N_CHANNELS) as u64;
-    (recording, recording + 2 * 8 * (n_samples * N_SOURCES) as u64)
+    (
+        recording,
+        recording + 2 * 8 * (n_samples * N_SOURCES) as u64,
+    )
 }
 
 fn peak(n_samples: usize, free: bool) -> Result<u64, String> {
@@ -26,7 +29,9 @@ fn peak(n_samples: usize, free: bool) -> Result<u64, String> {
         .chain(free.then(|| "--free".to_string()))
         .collect();
     let printed = child::run(&task)?;
-    printed.parse().map_err(|_| format!("it printed {printed:?}"))
+    printed
+        .parse()
+        .map_err(|_| format!("it printed {printed:?}"))
 }
 
 /// The bound and what was measured of one kind of run, in bytes.
@@ -72,7 +77,8 @@ pub fn measure() -> Result<Report, Box<dyn Error>> {
          and the result\n"
     );
     if !cfg!(target_os = "linux") {
-        let text = format!("{title}Not measured: the peak is read from /proc, which only Linux has.\n");
+        let text =
+            format!("{title}Not measured: the peak is read from /proc, which only Linux has.\n");
         return Ok(Report::new(text, json!({ "measured": false })));
     }
     let peaks = Peak::measure(false).and_then(|affine| Ok([affine, Peak::measure(true)?]));
@@ -86,7 +92,9 @@ pub fn measure() -> Result<Report, Box<dyn Error>> {
     let (recording, growing) = holds(N_SAMPLES);
     let row = |name: &str, cell: &dyn Fn(&Peak) -> String| {
         let cells = peaks.iter().map(cell);
-        std::iter::once(name.to_string()).chain(cells).collect::<Vec<_>>()
+        std::iter::once(name.to_string())
+            .chain(cells)
+            .collect::<Vec<_>>()
     };
     let rows = [
         row("recording, T·m·8 bytes", &|_| megabytes(recording)),

@@ -1,11 +1,14 @@
-//! `strt bench speed`: how fast the training loop is, how it grows, and what PyTorch needs for the same step.
+//! `strt bench speed`: how fast the training loop is, how it grows, and what PyTorch needs for the
+//! same step.
 //!
-//! In: which sections to measure. Out: one table per section on stdout, or one JSON object; progress on stderr. A
-//! section that needs a tool which is not there (Python with PyTorch, valgrind, /proc) says so and how to get it; a
-//! comparison whose two sides do not compute the same thing ends the program with status 1.
+//! In: which sections to measure. Out: one table per section on stdout, or one JSON object;
+//! progress on stderr. A section that needs a tool which is not there (Python with PyTorch,
+//! valgrind, /proc) says so and how to get it; a comparison whose two sides do not compute the same
+//! thing ends the program with status 1.
 //!
-//! One file a section; `setting` makes the problems, `timing` takes the times, `machine` says where they were taken.
-//! `worker`, `tensors` and `check` are the comparison with PyTorch, whose other half is in `benchmarks/`.
+//! One file a section; `setting` makes the problems, `timing` takes the times, `machine` says where
+//! they were taken. `worker`, `tensors` and `check` are the comparison with PyTorch, whose other
+//! half is in `benchmarks/`.
 
 mod check;
 mod child;
@@ -33,9 +36,10 @@ use worker::Worker;
 
 /// Time, arithmetic rate and memory of the training loop, also against PyTorch.
 ///
-/// Sections: step (one training step of the case study, against PyTorch), rate (arithmetic rate against a matrix
-/// product), length (step time against the length of the recording), memory (peak memory of a long recording), sources
-/// (step time per source), instructions (instructions of one step, counted by valgrind).
+/// Sections: step (one training step of the case study, against PyTorch), rate (arithmetic rate
+/// against a matrix product), length (step time against the length of the recording), memory (peak
+/// memory of a long recording), sources (step time per source), instructions (instructions of one
+/// step, counted by valgrind).
 #[derive(Args)]
 pub struct Speed {
     /// Sections to measure, separated by commas or spaces [default: all]
@@ -136,7 +140,8 @@ impl Speed {
             }
         }
         if self.json {
-            let object = json!({ "machine": machine.json(), "repeats": self.repeats, "sections": found });
+            let object =
+                json!({ "machine": machine.json(), "repeats": self.repeats, "sections": found });
             println!("{}", serde_json::to_string_pretty(&object)?);
         }
         match failures.is_empty() {

@@ -1,5 +1,5 @@
-//! Section `rate`: floating-point operations per second of the engine's step, against a plain matrix product. What is
-//! counted: [`strt_kernels::flops`].
+//! Section `rate`: floating-point operations per second of the engine's step, against a plain
+//! matrix product. What is counted: [`strt_kernels::flops`].
 
 use super::engine_step::{EngineStep, pool};
 use super::timing::{Times, WARM_UP, ms, steps_per_turn};
@@ -49,7 +49,9 @@ pub fn measure(context: &mut Context) -> Result<Report, Box<dyn Error>> {
         eprintln!("  round {round}/{}", context.repeats);
         for line in &mut lines {
             let warm = line.engine.time(&line.pool, WARM_UP);
-            let turn = line.engine.time(&line.pool, steps_per_turn(warm[WARM_UP - 1]));
+            let turn = line
+                .engine
+                .time(&line.pool, steps_per_turn(warm[WARM_UP - 1]));
             line.step.extend(turn);
             for _ in 0..PRODUCTS {
                 let began = Instant::now();
@@ -69,14 +71,21 @@ pub fn measure(context: &mut Context) -> Result<Report, Box<dyn Error>> {
 }
 
 /// out = a·b, the columns shared out over the threads.
-fn product(pool: &rayon::ThreadPool, threads: usize, a: &Mat<f32>, b: &Mat<f32>, out: &mut Mat<f32>) {
+fn product(
+    pool: &rayon::ThreadPool,
+    threads: usize,
+    a: &Mat<f32>,
+    b: &Mat<f32>,
+    out: &mut Mat<f32>,
+) {
     pool.scope(|scope| {
         let (mut rest, mut first) = (out.as_mut(), 0);
         for part in 0..threads {
             let n = rest.ncols() / (threads - part);
             let (columns, others) = rest.split_at_col_mut(n);
             let factor = b.as_ref().subcols(first, n);
-            scope.spawn(move |_| matmul(columns, Accum::Replace, a.as_ref(), factor, 1.0, Par::Seq));
+            scope
+                .spawn(move |_| matmul(columns, Accum::Replace, a.as_ref(), factor, 1.0, Par::Seq));
             (rest, first) = (others, first + n);
         }
     });

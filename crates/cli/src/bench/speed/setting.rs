@@ -8,10 +8,12 @@ use strtransformer::{Config, Error, Recording};
 /// More steps than any measurement takes, so that no run ends by itself.
 const STEPS: usize = 1_000_000;
 
-/// The network of the case study: five scales, d = 32, H = 4, L = 2, locality slopes from 1 to 0.02.
+/// The network of the case study: five scales, d = 32, H = 4, L = 2, locality slopes from 1 to
+/// 0.02.
 ///
-/// Assignment moves, a handful in a run, are off. The sign of a source, which costs one multiplication, is fixed so
-/// that a drawn step is described by what [`strtransformer::model::draws::Draws`] shows.
+/// Assignment moves, a handful in a run, are off. The sign of a source, which costs one
+/// multiplication, is fixed so that a drawn step is described by what
+/// [`strtransformer::model::draws::Draws`] shows.
 pub fn config(n_sources: usize, threads: usize) -> Config {
     let mut config = Config::new(n_sources);
     config.threads = threads;
@@ -41,9 +43,14 @@ pub fn case_study() -> Result<Recording, Error> {
     spec.generate()?.recording()
 }
 
-/// A recording of any size, made without holding more than itself: AR(1) sources of different correlation times,
-/// mixed linearly, with noise. Numbers are uniform from a small generator, because only speed is measured on it.
-pub fn autoregressive(n_samples: usize, n_channels: usize, n_sources: usize) -> Result<Recording, Error> {
+/// A recording of any size, made without holding more than itself: AR(1) sources of different
+/// correlation times, mixed linearly, with noise. Numbers are uniform from a small generator,
+/// because only speed is measured on it.
+pub fn autoregressive(
+    n_samples: usize,
+    n_channels: usize,
+    n_sources: usize,
+) -> Result<Recording, Error> {
     let mut noise = Uniform(1);
     let mixing: Vec<f64> = (0..n_channels * n_sources).map(|_| noise.next()).collect();
     let poles: Vec<f64> = (0..n_sources)

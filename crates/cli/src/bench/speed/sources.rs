@@ -42,7 +42,11 @@ pub fn measure(context: &mut Context) -> Result<Report, Box<dyn Error>> {
             ]);
             json.push(json!({ "threads": threads, "n_sources": k, "times": times.json(), "best_s_per_source": best }));
         }
-        spreads.push((threads, spread(&best_per_source), spread(&median_per_source)));
+        spreads.push((
+            threads,
+            spread(&best_per_source),
+            spread(&median_per_source),
+        ));
     }
     let header = [
         "threads",
@@ -72,7 +76,10 @@ pub fn measure(context: &mut Context) -> Result<Report, Box<dyn Error>> {
         .iter()
         .map(|(n, best, median)| json!({ "threads": n, "best": best, "median": median }))
         .collect();
-    Ok(Report::new(text, json!({ "lines": json, "spreads": spreads })))
+    Ok(Report::new(
+        text,
+        json!({ "lines": json, "spreads": spreads }),
+    ))
 }
 
 /// (largest − smallest)/mean.

@@ -18,7 +18,8 @@ const FORMS: [(&str, &str); 4] = [
     ("compiled", "PyTorch, the same with torch.compile"),
 ];
 
-/// Steps taken before the one that is compared, so that no bias is zero any more and hides an error.
+/// Steps taken before the one that is compared, so that no bias is zero any more and hides an
+/// error.
 const STEPS_BEFORE: usize = 20;
 
 /// One program at one number of threads.
@@ -43,7 +44,11 @@ pub fn measure(context: &mut Context) -> Result<Report, Box<dyn Error>> {
             "stride P, slopes 1 to 0.02",
             setting::config as Make,
         ),
-        ("dense", "stride P/2, slopes 0.02", setting::dense_config as Make),
+        (
+            "dense",
+            "stride P/2, slopes 0.02",
+            setting::dense_config as Make,
+        ),
     ];
     let mut text = String::from(
         "step: one training step (draw, J and its gradient, Adam), T = 1000, K = 3, m = 6, P = 4, 8, 16, 32, 64,\n\
@@ -191,7 +196,11 @@ impl Line {
 }
 
 fn summary(lines: &[Line]) -> String {
-    let ours = |threads: usize| lines.iter().find(|l| l.form.is_none() && l.threads == threads);
+    let ours = |threads: usize| {
+        lines
+            .iter()
+            .find(|l| l.form.is_none() && l.threads == threads)
+    };
     let row = |line: &Line| {
         let mut row = vec![line.name.to_string(), line.threads.to_string()];
         match (&line.trouble, ours(line.threads)) {

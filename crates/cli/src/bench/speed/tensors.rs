@@ -1,4 +1,5 @@
-//! A drawn step as a safetensors file, for the other side of the comparison. Names as in `benchmarks/step/problem.py`.
+//! A drawn step as a safetensors file, for the other side of the comparison. Names as in
+//! `benchmarks/step/problem.py`.
 
 use super::drawn::DrawnStep;
 use faer::MatRef;

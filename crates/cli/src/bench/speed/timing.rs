@@ -9,7 +9,8 @@ use strtransformer::train::StepReport;
 /// Steps before the first one that counts: caches, memory and clock frequency settle.
 pub const WARM_UP: usize = 5;
 
-/// Aim of one turn of a measurement, in seconds: long enough to see the machine, short enough to alternate often.
+/// Aim of one turn of a measurement, in seconds: long enough to see the machine, short enough to
+/// alternate often.
 const TURN: f64 = 0.3;
 
 /// Seconds of single steps.

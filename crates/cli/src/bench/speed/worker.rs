@@ -22,8 +22,9 @@ pub struct Worker {
 impl Worker {
     /// Starts the worker. The error says what to do about it.
     pub fn start(python: Option<&Path>) -> Result<Worker, String> {
-        let script = find(SCRIPT)
-            .ok_or_else(|| format!("{SCRIPT} was not found; run this in the source tree of the program"))?;
+        let script = find(SCRIPT).ok_or_else(|| {
+            format!("{SCRIPT} was not found; run this in the source tree of the program")
+        })?;
         let python = match python {
             Some(given) => given.to_path_buf(),
             None => find("benchmarks/.venv/bin/python").unwrap_or_else(|| "python3".into()),
@@ -52,9 +53,9 @@ impl Worker {
             answers,
             versions: Value::Null,
         };
-        worker.versions = worker
-            .ask(&json!({ "command": "versions" }))
-            .map_err(|_| advice("torch or numpy is missing, or Python is older than 3.10".into()))?;
+        worker.versions = worker.ask(&json!({ "command": "versions" })).map_err(|_| {
+            advice("torch or numpy is missing, or Python is older than 3.10".into())
+        })?;
         Ok(worker)
     }
 
@@ -66,17 +67,26 @@ impl Worker {
         if self.answers.read_line(&mut line).map_err(lost)? == 0 {
             return Err("the PyTorch process ended without an answer".into());
         }
-        let answer: Value =
-            serde_json::from_str(&line).map_err(|error| format!("{error} in its answer {line:?}"))?;
+        let answer: Value = serde_json::from_str(&line)
+            .map_err(|error| format!("{error} in its answer {line:?}"))?;
         match answer.get("error") {
-            Some(error) => Err(format!("PyTorch: {}", error.as_str().unwrap_or("unknown error"))),
+            Some(error) => Err(format!(
+                "PyTorch: {}",
+                error.as_str().unwrap_or("unknown error")
+            )),
             None => Ok(answer),
         }
     }
 
     /// Seconds of each step of one form.
-    pub fn time(&mut self, form: &str, threads: usize, steps: usize) -> Result<(Vec<f64>, String), String> {
-        let request = json!({ "command": "time", "form": form, "threads": threads, "steps": steps });
+    pub fn time(
+        &mut self,
+        form: &str,
+        threads: usize,
+        steps: usize,
+    ) -> Result<(Vec<f64>, String), String> {
+        let request =
+            json!({ "command": "time", "form": form, "threads": threads, "steps": steps });
         let answer = self.ask(&request)?;
         let attention = answer["attention"].as_str().unwrap_or("?").to_string();
         Ok((seconds(&answer), attention))
@@ -98,7 +108,8 @@ pub fn seconds(answer: &Value) -> Vec<f64> {
         .unwrap_or_default()
 }
 
-/// A file of the source tree: looked for above the working directory, then above the program itself.
+/// A file of the source tree: looked for above the working directory, then above the program
+/// itself.
 fn find(path: &str) -> Option<PathBuf> {
     let places = [std::env::current_dir().ok(), std::env::current_exe().ok()];
     places

@@ -1,18 +1,19 @@
 //! Orthogonal joint diagonalisation by Jacobi angles.
 //!
-//! Minimises Σ_n Σ_{i≠j} (AᵀC_nA)²_ij over rotations A, one pair (p, q) after the other. In the plane of a pair the
-//! optimum is known: with g_n = (C_pp − C_qq, 2·C_pq) of matrix n and G = Σ_n g_n·g_nᵀ, the diagonal gains most from
-//! the rotation by θ for which (cos 2θ, sin 2θ) is the leading eigenvector of G,
+//! Minimises Σ_n Σ_{i≠j} (AᵀC_nA)²_ij over rotations A, one pair (p, q) after the other. In the
+//! plane of a pair the optimum is known: with g_n = (C_pp − C_qq, 2·C_pq) of matrix n and G = Σ_n
+//! g_n·g_nᵀ, the diagonal gains most from the rotation by θ for which (cos 2θ, sin 2θ) is the
+//! leading eigenvector of G,
 //!
 //! ```text
 //! θ = ½·atan2(G_12 + G_21, G_11 − G_22 + √((G_11 − G_22)² + (G_12 + G_21)²))
 //! ```
 //!
-//! which is the smaller of the equivalent angles, |θ| ≤ π/4. A sweep visits every pair; near the solution convergence is
-//! quadratic.
+//! which is the smaller of the equivalent angles, |θ| ≤ π/4. A sweep visits every pair; near the
+//! solution convergence is quadratic.
 //!
-//! J.-F. Cardoso and A. Souloumiac, *Jacobi angles for simultaneous diagonalization*, SIAM J. Matrix Analysis and
-//! Applications 17(1), 1996.
+//! J.-F. Cardoso and A. Souloumiac, *Jacobi angles for simultaneous diagonalization*, SIAM J.
+//! Matrix Analysis and Applications 17(1), 1996.
 
 use faer::Mat;
 
@@ -20,12 +21,16 @@ use super::{Diagonalized, check, congruence, transform_columns};
 use crate::baselines::convergence::Convergence;
 use crate::error::Result;
 
-/// The rotation A that makes all AᵀC_nA as diagonal as possible, by sweeps of plane rotations until the sine of each
-/// in a sweep is below `tolerance`.
+/// The rotation A that makes all AᵀC_nA as diagonal as possible, by sweeps of plane rotations until
+/// the sine of each in a sweep is below `tolerance`.
 ///
 /// # Errors
 /// Without matrices, or when they are not finite, symmetric and of one size.
-pub fn orthogonal(mut matrices: Vec<Mat<f64>>, tolerance: f64, max_sweeps: usize) -> Result<Diagonalized> {
+pub fn orthogonal(
+    mut matrices: Vec<Mat<f64>>,
+    tolerance: f64,
+    max_sweeps: usize,
+) -> Result<Diagonalized> {
     let k = check(&matrices)?;
     let mut rotation = Mat::identity(k, k);
     let (mut sweeps, mut largest) = (0, f64::INFINITY);
@@ -38,7 +43,9 @@ pub fn orthogonal(mut matrices: Vec<Mat<f64>>, tolerance: f64, max_sweeps: usize
                 largest = largest.max(sine.abs());
                 if sine != 0.0 {
                     let plane = [[cosine, -sine], [sine, cosine]];
-                    matrices.iter_mut().for_each(|c| congruence(c, (p, q), plane));
+                    matrices
+                        .iter_mut()
+                        .for_each(|c| congruence(c, (p, q), plane));
                     transform_columns(&mut rotation, (p, q), plane);
                 }
             }

@@ -1,8 +1,10 @@
-//! Joint diagonalisation: one matrix A that makes every matrix C_n of a set as diagonal as possible, AᵀC_nA ≈ D_n.
+//! Joint diagonalisation: one matrix A that makes every matrix C_n of a set as diagonal as
+//! possible, AᵀC_nA ≈ D_n.
 //!
-//! In: symmetric K×K matrices. Out: A with one column a source, and a convergence report. [`orthogonal`] finds a
-//! rotation by least squares (Jacobi angles); [`pham`] finds any invertible A by maximum likelihood, for positive
-//! definite matrices. Neither knows where the matrices come from.
+//! In: symmetric K×K matrices. Out: A with one column a source, and a convergence report.
+//! [`orthogonal`] finds a rotation by least squares (Jacobi angles); [`pham`] finds any invertible
+//! A by maximum likelihood, for positive definite matrices. Neither knows where the matrices come
+//! from.
 
 mod jacobi;
 mod pham;
@@ -44,9 +46,12 @@ fn check(matrices: &[Mat<f64>]) -> Result<usize> {
             ));
         }
         let largest = matrix.norm_max();
-        let symmetric = |i: usize, j: usize| (matrix[(i, j)] - matrix[(j, i)]).abs() <= 1e-9 * largest;
+        let symmetric =
+            |i: usize, j: usize| (matrix[(i, j)] - matrix[(j, i)]).abs() <= 1e-9 * largest;
         if !largest.is_finite() || !(0..k).all(|i| (0..i).all(|j| symmetric(i, j))) {
-            return refuse(format!("matrix {n} (counted from 0) is not finite and symmetric"));
+            return refuse(format!(
+                "matrix {n} (counted from 0) is not finite and symmetric"
+            ));
         }
     }
     Ok(k)
@@ -78,7 +83,9 @@ mod tests {
     #[test]
     fn sets_that_cannot_be_diagonalised_are_refused() {
         let refused = |matrices: Vec<Mat<f64>>| {
-            let message = orthogonal(matrices.clone(), 1e-8, 10).unwrap_err().to_string();
+            let message = orthogonal(matrices.clone(), 1e-8, 10)
+                .unwrap_err()
+                .to_string();
             assert_eq!(pham(matrices, 1e-8, 10).unwrap_err().to_string(), message);
             message
         };

@@ -6,10 +6,10 @@
 //! J(B) = 1/N Σ_n ½·ln( det diag(B·C_n·Bᵀ) / det(B·C_n·Bᵀ) )
 //! ```
 //!
-//! which is 0 exactly when all B·C_n·Bᵀ are diagonal. For a pair (i, j) the rows b_i, b_j are replaced by
-//! b_i + e_ij·b_j and b_j + e_ji·b_i. With C_n already transformed, the gradient is g_ij = mean C_ij/C_ii, g_ji = mean
-//! C_ij/C_jj, and the second derivatives at a diagonal solution are ω_ij = mean C_jj/C_ii, ω_ji = mean C_ii/C_jj and 1
-//! across, so that the Newton step e = −h is
+//! which is 0 exactly when all B·C_n·Bᵀ are diagonal. For a pair (i, j) the rows b_i, b_j are
+//! replaced by b_i + e_ij·b_j and b_j + e_ji·b_i. With C_n already transformed, the gradient is
+//! g_ij = mean C_ij/C_ii, g_ji = mean C_ij/C_jj, and the second derivatives at a diagonal solution
+//! are ω_ij = mean C_jj/C_ii, ω_ji = mean C_ii/C_jj and 1 across, so that the Newton step e = −h is
 //!
 //! ```text
 //! ( ω_ij   1   ) (h_ij)   (g_ij)
@@ -18,8 +18,8 @@
 //!
 //! and e = −2h/(1 + √(1 − 4·h_ij·h_ji)) in place of −h makes J decrease in every step.
 //!
-//! D.-T. Pham, *Joint approximate diagonalization of positive definite Hermitian matrices*, SIAM J. Matrix Analysis and
-//! Applications 22(4), 2001.
+//! D.-T. Pham, *Joint approximate diagonalization of positive definite Hermitian matrices*, SIAM J.
+//! Matrix Analysis and Applications 22(4), 2001.
 
 use faer::{Mat, Side};
 
@@ -27,15 +27,21 @@ use super::{Diagonalized, check, congruence, transform_columns};
 use crate::baselines::convergence::Convergence;
 use crate::error::{Error, Result};
 
-/// ω_ij·ω_ji − 1 is at least this: it vanishes when two sources change in proportion, and their mixture is then free.
+/// ω_ij·ω_ji − 1 is at least this: it vanishes when two sources change in proportion, and their
+/// mixture is then free.
 const LEAST_DETERMINANT: f64 = 1e-9;
 
-/// The invertible A that makes all AᵀC_nA as diagonal as possible in the likelihood sense, by sweeps over the pairs
-/// until every change in a sweep, relative to rows of variance 1, is below `tolerance`.
+/// The invertible A that makes all AᵀC_nA as diagonal as possible in the likelihood sense, by
+/// sweeps over the pairs until every change in a sweep, relative to rows of variance 1, is below
+/// `tolerance`.
 ///
 /// # Errors
 /// Without matrices, or when they are not finite, symmetric, positive definite and of one size.
-pub fn pham(mut matrices: Vec<Mat<f64>>, tolerance: f64, max_sweeps: usize) -> Result<Diagonalized> {
+pub fn pham(
+    mut matrices: Vec<Mat<f64>>,
+    tolerance: f64,
+    max_sweeps: usize,
+) -> Result<Diagonalized> {
     let k = check(&matrices)?;
     if let Some(n) = matrices.iter().position(|c| c.llt(Side::Lower).is_err()) {
         return Err(Error::Evaluation(format!(
@@ -52,7 +58,9 @@ pub fn pham(mut matrices: Vec<Mat<f64>>, tolerance: f64, max_sweeps: usize) -> R
                 let (e_ij, e_ji) = step(&matrices, i, j);
                 // Columns of A are the rows of B: a_i ← a_i + e_ij·a_j.
                 let pair = [[1.0, e_ji], [e_ij, 1.0]];
-                matrices.iter_mut().for_each(|c| congruence(c, (i, j), pair));
+                matrices
+                    .iter_mut()
+                    .for_each(|c| congruence(c, (i, j), pair));
                 transform_columns(&mut unmixing, (i, j), pair);
                 largest = largest.max(e_ij.abs()).max(e_ji.abs());
             }
@@ -121,8 +129,8 @@ mod tests {
 
     fn criterion(matrices: &[Mat<f64>], a: &Mat<f64>) -> f64 {
         let turned = matrices.iter().map(|c| a.transpose() * c * a);
-        let terms =
-            turned.map(|c| (0..a.nrows()).map(|i| c[(i, i)].ln()).sum::<f64>() - c.determinant().ln());
+        let terms = turned
+            .map(|c| (0..a.nrows()).map(|i| c[(i, i)].ln()).sum::<f64>() - c.determinant().ln());
         0.5 * terms.sum::<f64>() / matrices.len() as f64
     }
 

@@ -1,7 +1,8 @@
 //! What L-BFGS remembers: the last steps and how the gradient changed along them.
 //!
-//! The direction −H·G is computed by the two-loop recursion of J. Nocedal, *Updating quasi-Newton matrices with limited
-//! storage*, Mathematics of Computation 35, 1980, with a given operator in place of the initial inverse Hessian.
+//! The direction −H·G is computed by the two-loop recursion of J. Nocedal, *Updating quasi-Newton
+//! matrices with limited storage*, Mathematics of Computation 35, 1980, with a given operator in
+//! place of the initial inverse Hessian.
 
 use faer::Mat;
 use std::collections::VecDeque;
@@ -31,7 +32,8 @@ impl Memory {
         self.pairs.clear();
     }
 
-    /// Remembers a step. One along which the gradient fell tells nothing that keeps the Hessian positive: left out.
+    /// Remembers a step. One along which the gradient fell tells nothing that keeps the Hessian
+    /// positive: left out.
     pub fn push(&mut self, step: Mat<f64>, change: Mat<f64>) {
         let curvature = inner(&step, &change);
         if self.size == 0 || curvature.is_nan() || curvature <= 0.0 {
@@ -48,7 +50,11 @@ impl Memory {
     }
 
     /// −H·G, where H starts from the inverse Hessian `initial`.
-    pub fn direction(&self, gradient: &Mat<f64>, initial: impl Fn(&Mat<f64>) -> Mat<f64>) -> Mat<f64> {
+    pub fn direction(
+        &self,
+        gradient: &Mat<f64>,
+        initial: impl Fn(&Mat<f64>) -> Mat<f64>,
+    ) -> Mat<f64> {
         let mut q = gradient.clone();
         let mut shares = Vec::with_capacity(self.pairs.len());
         for pair in self.pairs.iter().rev() {
@@ -98,7 +104,8 @@ mod tests {
         for pair in &memory.pairs {
             let (s, y) = (vector(&pair.step), vector(&pair.change));
             let left = Mat::<f64>::identity(4, 4) - faer::Scale(pair.weight) * (&s * y.transpose());
-            inverse = &left * inverse * left.transpose() + faer::Scale(pair.weight) * (&s * s.transpose());
+            inverse = &left * inverse * left.transpose()
+                + faer::Scale(pair.weight) * (&s * s.transpose());
         }
         let gradient = matrix(5.0);
         let found = memory.direction(&gradient, |g| faer::Scale(0.5) * g);

@@ -1,15 +1,17 @@
 //! Picard: maximum-likelihood ICA by L-BFGS, preconditioned with an approximation of the Hessian.
 //!
-//! Minimises the objective of `objective.rs` over unmixing matrices W (A = Wᵀ) with relative steps, W ← (I + E)·W, or,
-//! when W is kept orthogonal (Picard-O, default), W ← cayley(E)·W with E skew-symmetric. Every iteration: relative
-//! gradient G, an approximate Hessian H̃ that is exact for independent sources and cheap to invert, the L-BFGS direction
-//! that starts from H̃⁻¹ (`memory.rs`), and a backtracking line search. With `extended`, each source is taken as
-//! super- or sub-Gaussian by the sign of E[g′(y)]·E[y²] − E[g(y)·y], judged anew in every iteration.
+//! Minimises the objective of `objective.rs` over unmixing matrices W (A = Wᵀ) with relative steps,
+//! W ← (I + E)·W, or, when W is kept orthogonal (Picard-O, default), W ← cayley(E)·W with E
+//! skew-symmetric. Every iteration: relative gradient G, an approximate Hessian H̃ that is exact
+//! for independent sources and cheap to invert, the L-BFGS direction that starts from H̃⁻¹
+//! (`memory.rs`), and a backtracking line search. With `extended`, each source is taken as super-
+//! or sub-Gaussian by the sign of E[g′(y)]·E[y²] − E[g(y)·y], judged anew in every iteration.
 //!
-//! The criterion is the largest entry of the gradient. P. Ablin, J.-F. Cardoso and A. Gramfort, *Faster independent
-//! component analysis by preconditioning with Hessian approximations*, IEEE Trans. Signal Processing 66(15), 2018, and
-//! *Faster ICA under orthogonal constraint*, ICASSP 2018; the extended density is that of T.-W. Lee, M. Girolami and
-//! T. J. Sejnowski, Neural Computation 11(2), 1999. It ignores the order of samples.
+//! The criterion is the largest entry of the gradient. P. Ablin, J.-F. Cardoso and A. Gramfort,
+//! *Faster independent component analysis by preconditioning with Hessian approximations*, IEEE
+//! Trans. Signal Processing 66(15), 2018, and *Faster ICA under orthogonal constraint*, ICASSP
+//! 2018; the extended density is that of T.-W. Lee, M. Girolami and T. J. Sejnowski, Neural
+//! Computation 11(2), 1999. It ignores the order of samples.
 
 mod memory;
 mod objective;
@@ -21,7 +23,8 @@ use self::memory::Memory;
 use self::objective::Objective;
 use self::point::Point;
 use super::{
-    Components, Convergence, Method, StopReason, Unmixing, ensure, ensure_limits, ensure_samples, rotation,
+    Components, Convergence, Method, StopReason, Unmixing, ensure, ensure_limits, ensure_samples,
+    rotation,
 };
 use crate::error::Result;
 
@@ -45,7 +48,8 @@ const ROUNDING: f64 = 1e-13;
 pub struct Picard {
     /// Keep the sources exactly uncorrelated (Picard-O). Default true.
     pub orthogonal: bool,
-    /// Judge of each source whether it is super- or sub-Gaussian; otherwise all are super-Gaussian. Default true.
+    /// Judge of each source whether it is super- or sub-Gaussian; otherwise all are super-Gaussian.
+    /// Default true.
     pub extended: bool,
     /// What the largest entry of the gradient must fall below. Default 1e-7.
     pub tolerance: f64,
@@ -158,7 +162,11 @@ impl Picard {
 }
 
 /// The first of the steps 1, ½, ¼, … along `direction` that does not raise the objective.
-fn line_search(objective: &Objective, point: &Point, direction: &Mat<f64>) -> Option<(Point, Mat<f64>)> {
+fn line_search(
+    objective: &Objective,
+    point: &Point,
+    direction: &Mat<f64>,
+) -> Option<(Point, Mat<f64>)> {
     let before = objective.value(point);
     let allowed = before + ROUNDING * (1.0 + before.abs());
     (0..LINE_SEARCH_TRIES).find_map(|tries| {

@@ -1,4 +1,5 @@
-//! The objective of Picard, its relative gradient and the approximate Hessian that preconditions it.
+//! The objective of Picard, its relative gradient and the approximate Hessian that preconditions
+//! it.
 //!
 //! With Y = W·Z, signs ε_i = ±1 (super- or sub-Gaussian), g = tanh and means E over the samples:
 //!
@@ -7,15 +8,16 @@
 //! free:       L = Σ_i E[ε_i·ln cosh y_i + ½y_i²] − ln |det W|
 //! ```
 //!
-//! A relative step changes L by ⟨G, E⟩ + ½⟨E, HE⟩ + …. With ψ_i = ε_i·g (orthogonal) or ε_i·g + y (free):
+//! A relative step changes L by ⟨G, E⟩ + ½⟨E, HE⟩ + …. With ψ_i = ε_i·g (orthogonal) or ε_i·g + y
+//! (free):
 //!
 //! ```text
 //! orthogonal: G = ½(M − Mᵀ), M = E[ψ·yᵀ]     H̃: E_ij ↦ ½(κ_i + κ_j)·E_ij,  κ_i = ε_i·(E[g′(y_i)] − E[g(y_i)·y_i])
 //! free:       G = M − I                       H̃: E_ij ↦ h_ij·E_ij + E_ji,    h_ij = E[ψ′(y_i)·y_j²]
 //! ```
 //!
-//! H̃ is what is left of H when sources are independent. Its eigenvalues are raised to a least curvature, so that every
-//! direction descends.
+//! H̃ is what is left of H when sources are independent. Its eigenvalues are raised to a least
+//! curvature, so that every direction descends.
 
 use faer::Mat;
 use faer::linalg::solvers::Solve;
@@ -64,7 +66,12 @@ impl Objective {
             .collect();
         let free = (!self.orthogonal).then(|| {
             let mut squares = point.y.clone();
-            (0..k).for_each(|i| squares.col_as_slice_mut(i).iter_mut().for_each(|y| *y *= *y));
+            (0..k).for_each(|i| {
+                squares
+                    .col_as_slice_mut(i)
+                    .iter_mut()
+                    .for_each(|y| *y *= *y)
+            });
             (
                 products(slopes.as_ref(), squares.as_ref(), n),
                 products(point.y.as_ref(), point.y.as_ref(), n),
@@ -136,7 +143,9 @@ impl Objective {
             let curvature: Vec<f64> = (0..k)
                 .map(|i| self.signs[i] * (raw.slope[i] - raw.score[(i, i)]))
                 .collect();
-            let h = Mat::from_fn(k, k, |i, j| (0.5 * (curvature[i] + curvature[j])).max(least));
+            let h = Mat::from_fn(k, k, |i, j| {
+                (0.5 * (curvature[i] + curvature[j])).max(least)
+            });
             return Preconditioner { h, coupling: 0.0 };
         };
         let h = Mat::from_fn(k, k, |i, j| {
@@ -179,7 +188,11 @@ impl Preconditioner {
 /// (I − E/2)⁻¹·(I + E/2): a rotation for skew-symmetric E, equal to exp(E) up to third order.
 fn cayley(e: &Mat<f64>) -> Mat<f64> {
     let k = e.nrows();
-    let half = |sign: f64| Mat::from_fn(k, k, |i, j| f64::from(u8::from(i == j)) + sign * 0.5 * e[(i, j)]);
+    let half = |sign: f64| {
+        Mat::from_fn(k, k, |i, j| {
+            f64::from(u8::from(i == j)) + sign * 0.5 * e[(i, j)]
+        })
+    };
     half(-1.0).partial_piv_lu().solve(half(1.0))
 }
 
@@ -240,8 +253,9 @@ mod tests {
                     };
                     let h = 1e-5;
                     let (up, down) = (faer::Scale(h) * &e, faer::Scale(-h) * &e);
-                    let numeric =
-                        (after(&objective, &point, &up) - after(&objective, &point, &down)) / (2.0 * h);
+                    let numeric = (after(&objective, &point, &up)
+                        - after(&objective, &point, &down))
+                        / (2.0 * h);
                     let expected: f64 = (0..3)
                         .flat_map(|i| (0..3).map(move |j| (i, j)))
                         .map(|(i, j)| gradient[(i, j)] * e[(i, j)])
@@ -260,7 +274,11 @@ mod tests {
         // All combinations of two source values: exactly independent in the sample.
         let flat = [-1.4, -1.0, -0.6, -0.2, 0.2, 0.6, 1.0, 1.4];
         let heavy = [-3.0, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 3.0];
-        let product = Mat::from_fn(64, 2, |t, k| if k == 0 { flat[t % 8] } else { heavy[t / 8] });
+        let product = Mat::from_fn(
+            64,
+            2,
+            |t, k| if k == 0 { flat[t % 8] } else { heavy[t / 8] },
+        );
         for orthogonal in [false, true] {
             let mut y = product.clone();
             let mut objective = Objective::new(2, orthogonal);

@@ -1,7 +1,7 @@
 //! A point of the search: an unmixing, its sources and what one pass over them gives.
 //!
-//! With e = exp(−2|y|), tanh y = ±(1 − e)/(1 + e) and ln cosh y = |y| + ln(1 + e) − ln 2, so a sample costs one
-//! exponential; logarithms are taken of products of many 1 + e.
+//! With e = exp(−2|y|), tanh y = ±(1 − e)/(1 + e) and ln cosh y = |y| + ln(1 + e) − ln 2, so a
+//! sample costs one exponential; logarithms are taken of products of many 1 + e.
 
 use faer::Mat;
 
@@ -70,7 +70,9 @@ mod tests {
 
     #[test]
     fn one_pass_gives_tanh_and_ln_cosh() {
-        let y: Vec<f64> = (0..1000).map(|t| 3.0 * (t as f64 * 0.37).sin().powi(3)).collect();
+        let y: Vec<f64> = (0..1000)
+            .map(|t| 3.0 * (t as f64 * 0.37).sin().powi(3))
+            .collect();
         let point = Point::new(Mat::identity(1, 1), Mat::from_fn(1000, 1, |t, _| y[t]));
         assert!((0..1000).all(|t| (point.g[(t, 0)] - y[t].tanh()).abs() < 1e-15));
         let expected = y.iter().map(|y| y.cosh().ln()).sum::<f64>() / 1000.0;

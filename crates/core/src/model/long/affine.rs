@@ -38,8 +38,8 @@ impl AffineReconstruction {
         }
     }
 
-    /// Value; writes the gradient in the moments of the input to `d_input`. ∂L/∂W is added to `d_parameters`, unless W
-    /// is eliminated: then it is written into θ.
+    /// Value; writes the gradient in the moments of the input to `d_input`. ∂L/∂W is added to
+    /// `d_parameters`, unless W is eliminated: then it is written into θ.
     pub fn evaluate(
         &mut self,
         mixer: &mut dyn Mixer,
@@ -50,7 +50,10 @@ impl AffineReconstruction {
     ) -> f64 {
         let (k, m) = input.uy.shape();
         let n = basis.rows().n_valid() as f64;
-        self.gram.as_mut().submatrix_mut(0, 0, k, k).copy_from(&input.uu);
+        self.gram
+            .as_mut()
+            .submatrix_mut(0, 0, k, k)
+            .copy_from(&input.uu);
         self.moment.as_mut().subrows_mut(0, k).copy_from(&input.uy);
         for j in 0..k {
             (self.gram[(j, k)], self.gram[(k, j)]) = (input.mean[j], input.mean[j]);
@@ -70,11 +73,19 @@ impl AffineReconstruction {
             if !square.is_finite() {
                 return f64::NAN; // divergence: J says so, and θ keeps its last good value
             }
-            MatMut::from_column_major_slice_mut(mixer.parameters_mut(), k + 1, m).copy_from(&self.image);
+            MatMut::from_column_major_slice_mut(mixer.parameters_mut(), k + 1, m)
+                .copy_from(&self.image);
             penalty = ridge * square;
         }
         let w = MatRef::from_column_major_slice(mixer.parameters(), k + 1, m);
-        matmul(self.image.as_mut(), Accum::Replace, &self.gram, w, 1.0, Par::Seq);
+        matmul(
+            self.image.as_mut(),
+            Accum::Replace,
+            &self.gram,
+            w,
+            1.0,
+            Par::Seq,
+        );
         let inner = |x: &Mat<f64>| -> f64 {
             (0..m)
                 .map(|c| (0..=k).map(|f| w[(f, c)] * x[(f, c)]).sum::<f64>())

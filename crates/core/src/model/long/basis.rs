@@ -1,4 +1,5 @@
-//! What a long recording is reduced to before its training: the second moments of its whitened components.
+//! What a long recording is reduced to before its training: the second moments of its whitened
+//! components.
 //!
 //! In: the scaled channels Y and their whitening Zw = (Y − ȳ)·V. Out, in one pass over the samples:
 //!
@@ -123,7 +124,14 @@ impl Basis {
                 self.rows().zero_missing_from(first, column);
             }
             let mut z = z.as_mut().subrows_mut(0, len);
-            matmul(z.as_mut(), Accum::Replace, centred, &self.matrix, 1.0, Par::Seq);
+            matmul(
+                z.as_mut(),
+                Accum::Replace,
+                centred,
+                &self.matrix,
+                1.0,
+                Par::Seq,
+            );
             visit(first, y.as_ref(), z.as_ref());
         }
     }
@@ -165,7 +173,11 @@ impl Basis {
     pub fn weights(&self, a: &[f64], weights: &mut [f64]) -> f64 {
         let mut constant = 0.0;
         for (c, weight) in weights.iter_mut().enumerate() {
-            *weight = a.iter().enumerate().map(|(j, a)| self.matrix[(c, j)] * a).sum();
+            *weight = a
+                .iter()
+                .enumerate()
+                .map(|(j, a)| self.matrix[(c, j)] * a)
+                .sum();
             constant -= self.offset[c] * *weight;
         }
         constant
@@ -191,7 +203,8 @@ impl Basis {
                 let constant = self.weights(col(a.as_ref(), k), &mut weights);
                 for (i, part) in column.chunks_mut(BLOCK).enumerate() {
                     let stretch = &mut stretch[..part.len()];
-                    self.observations.combine(i * BLOCK, &weights, constant, stretch);
+                    self.observations
+                        .combine(i * BLOCK, &weights, constant, stretch);
                     part.iter_mut().zip(&*stretch).for_each(|(s, z)| *s += z);
                 }
             }

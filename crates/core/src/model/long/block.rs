@@ -1,4 +1,5 @@
-//! The block: one random run of consecutive samples of all sources, which stands for the whole recording.
+//! The block: one random run of consecutive samples of all sources, which stands for the whole
+//! recording.
 
 use super::basis::Basis;
 use super::column::Column;
@@ -43,7 +44,13 @@ impl Block {
     }
 
     /// S or Z of the block → `values`, with the gradient 0.
-    pub fn fill(&mut self, columns: &[Column], moments: &SourceMoments, standardized: bool, basis: &Basis) {
+    pub fn fill(
+        &mut self,
+        columns: &[Column],
+        moments: &SourceMoments,
+        standardized: bool,
+        basis: &Basis,
+    ) {
         let len = self.len();
         self.gradient.fill(0.0);
         for (k, column) in columns.iter().enumerate() {
@@ -88,8 +95,8 @@ impl Block {
         }
     }
 
-    /// The gradient of the moments in E, (S·d_Q + d_s̄ + Y·d_C_syᵀ)/T, in the block and T/B times as large; after
-    /// [`SourceMoments::close`].
+    /// The gradient of the moments in E, (S·d_Q + d_s̄ + Y·d_C_syᵀ)/T, in the block and T/B times
+    /// as large; after [`SourceMoments::close`].
     pub fn add_moments(&mut self, columns: &mut [Column], moments: &SourceMoments, basis: &Basis) {
         self.fill(columns, moments, false, basis);
         let (rows, len, d) = (basis.rows(), self.len(), &moments.d_s);

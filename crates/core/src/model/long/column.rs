@@ -1,7 +1,8 @@
 //! The samples of one source that a step looks at, and nothing else of it.
 //!
-//! A step reads a source in the windows of its jobs and in the block. Windows overlap, so their union is kept as
-//! disjoint *stretches* whose samples lie one after another in `s`, and their gradient in `d`.
+//! A step reads a source in the windows of its jobs and in the block. Windows overlap, so their
+//! union is kept as disjoint *stretches* whose samples lie one after another in `s`, and their
+//! gradient in `d`.
 
 use super::basis::Basis;
 use std::ops::Range;
@@ -54,7 +55,8 @@ impl Column {
         }
     }
 
-    /// Covers these windows, given as (first sample, length), with the samples of S = Zw·a + e; the gradient is 0.
+    /// Covers these windows, given as (first sample, length), with the samples of S = Zw·a + e; the
+    /// gradient is 0.
     pub fn cover(
         &mut self,
         windows: impl Iterator<Item = (usize, usize)>,
@@ -93,7 +95,9 @@ impl Column {
                     .combine(stretch.first, &self.weights, constant, s);
             }
             if let Some(e) = e {
-                s.iter_mut().zip(&e[stretch.first..]).for_each(|(s, e)| *s += e);
+                s.iter_mut()
+                    .zip(&e[stretch.first..])
+                    .for_each(|(s, e)| *s += e);
                 basis.rows().zero_missing_from(stretch.first, s);
             }
         }

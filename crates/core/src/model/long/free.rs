@@ -1,12 +1,13 @@
-//! Second moments of the free part E (T×K) of long sources, kept up to date as single samples of it change.
+//! Second moments of the free part E (T×K) of long sources, kept up to date as single samples of it
+//! change.
 //!
 //! ```text
 //! C_ze = ZwᵀE/T    C_ye = YᵀE/T    C_ee = EᵀE/T    ē
 //! ```
 //!
-//! A change δ of column k at a few samples changes them by sums over those samples only, so a step never reads all of
-//! E. Rounding of the running sums stays near 1e-13 over any run; it is part of a checkpoint, since recomputing the
-//! sums would round differently.
+//! A change δ of column k at a few samples changes them by sums over those samples only, so a step
+//! never reads all of E. Rounding of the running sums stays near 1e-13 over any run; it is part of
+//! a checkpoint, since recomputing the sums would round differently.
 
 use super::basis::Basis;
 use super::column::Column;
@@ -44,7 +45,9 @@ impl FreeMoments {
         basis.for_each_block(|first, y, z| {
             let mut part = e.subrows(first, y.nrows()).to_owned();
             for j in 0..k {
-                basis.rows().zero_missing_from(first, col_mut(part.as_mut(), j));
+                basis
+                    .rows()
+                    .zero_missing_from(first, col_mut(part.as_mut(), j));
                 moments.mean[(j, 0)] += weight * col(part.as_ref(), j).iter().sum::<f64>();
             }
             let sums = [
@@ -60,7 +63,13 @@ impl FreeMoments {
     }
 
     /// Adds the changes `column.d` to column k of E and to the moments.
-    pub(super) fn change(&mut self, e: &mut Mat<f64>, k: usize, column: &mut Column, basis: &Basis) {
+    pub(super) fn change(
+        &mut self,
+        e: &mut Mat<f64>,
+        k: usize,
+        column: &mut Column,
+        basis: &Basis,
+    ) {
         let weight = 1.0 / basis.rows().n_valid() as f64;
         let (products, total) = column.products(basis);
         self.mean[(k, 0)] += weight * total;
@@ -73,7 +82,9 @@ impl FreeMoments {
             let product: f64 = column
                 .stretches
                 .iter()
-                .map(|s| centred_product(&column.d[s.range()], 0.0, &other[s.first..s.first + s.len]))
+                .map(|s| {
+                    centred_product(&column.d[s.range()], 0.0, &other[s.first..s.first + s.len])
+                })
                 .sum();
             self.ee[(k, j)] += weight * product;
             self.ee[(j, k)] += weight * product; // 2·⟨δ, e_k⟩ for j = k
@@ -93,7 +104,9 @@ impl FreeMoments {
     pub fn permute(&mut self, order: &[usize]) {
         permute_columns(&mut self.ze, order);
         permute_columns(&mut self.ye, order);
-        self.ee = Mat::from_fn(order.len(), order.len(), |i, j| self.ee[(order[i], order[j])]);
+        self.ee = Mat::from_fn(order.len(), order.len(), |i, j| {
+            self.ee[(order[i], order[j])]
+        });
         self.mean = Mat::from_fn(order.len(), 1, |k, _| self.mean[(order[k], 0)]);
     }
 
@@ -106,7 +119,8 @@ impl FreeMoments {
             .collect()
     }
 
-    /// Takes the numbers of [`FreeMoments::to_vec`]; false when there are not as many as there should be.
+    /// Takes the numbers of [`FreeMoments::to_vec`]; false when there are not as many as there
+    /// should be.
     pub fn restore(&mut self, values: &[f64]) -> bool {
         let mut rest = values;
         for matrix in [&mut self.ze, &mut self.ye, &mut self.ee, &mut self.mean] {

@@ -1,15 +1,17 @@
 //! A long recording: a step costs the same however long it is, and S is formed once, at the end.
 //!
-//! Everything that is a sum over all samples depends on S through its second moments only, and these follow from those
-//! of Zw ([`basis`]) and of E ([`free`]). So gauge, separation and affine reconstruction ([`affine`]) are exact, and so
-//! is smoothness while E is absent ([`moments`]). Only the windows of the branches, and where needed one random *block*
-//! of consecutive samples, are read as samples ([`column`], [`block`]).
+//! Everything that is a sum over all samples depends on S through its second moments only, and
+//! these follow from those of Zw ([`basis`]) and of E ([`free`]). So gauge, separation and affine
+//! reconstruction ([`affine`]) are exact, and so is smoothness while E is absent ([`moments`]).
+//! Only the windows of the branches, and where needed one random *block* of consecutive samples,
+//! are read as samples ([`column`], [`block`]).
 //!
-//! The block stands for the whole recording where moments do not suffice: reconstruction by a nonlinear mixer (T/B
-//! times its sum over the block; an eliminated output layer is fitted to the block) and smoothness of free sources. The
-//! gradient in E of what is exact is taken in a second block only, T/B times as large: a second one, because the gauge
-//! pulls with what the first has found. Averaged over blocks this is the gradient that [`super::whole`] computes, except
-//! for the fit of an eliminated layer and for differences across the border of a block.
+//! The block stands for the whole recording where moments do not suffice: reconstruction by a
+//! nonlinear mixer (T/B times its sum over the block; an eliminated output layer is fitted to the
+//! block) and smoothness of free sources. The gradient in E of what is exact is taken in a second
+//! block only, T/B times as large: a second one, because the gauge pulls with what the first has
+//! found. Averaged over blocks this is the gradient that [`super::whole`] computes, except for the
+//! fit of an eliminated layer and for differences across the border of a block.
 
 mod affine;
 pub(crate) mod basis;
@@ -74,10 +76,18 @@ pub(crate) struct Long {
 }
 
 impl Long {
-    pub fn new(plan: &Plan, basis: Arc<Basis>, mixer: &dyn Mixer, sources: &SourceParameters) -> Long {
+    pub fn new(
+        plan: &Plan,
+        basis: Arc<Basis>,
+        mixer: &dyn Mixer,
+        sources: &SourceParameters,
+    ) -> Long {
         let (config, branches) = (plan.config(), plan.branches());
         let (k, m) = (config.n_sources, basis.observations.n_channels());
-        let free = sources.parts().1.map(|e| FreeMoments::of(e.as_ref(), &basis));
+        let free = sources
+            .parts()
+            .1
+            .map(|e| FreeMoments::of(e.as_ref(), &basis));
         let (len, n_samples) = (config.optimizer.block, basis.rows().n_samples());
         let (variance, ridge) = (plan.observation_variance, plan.elimination_ridge());
         let mixing = if variance.is_infinite() {
@@ -131,11 +141,14 @@ impl Long {
             .filter(|_| self.free.is_some())
             .map(|(_, len)| (second, len));
         let basis = &*self.basis;
-        self.columns.par_iter_mut().enumerate().for_each(|(k, column)| {
-            let windows = draws.windows_of(k).chain(first).chain(second);
-            let (a, e) = (a.map(|a| col(a.as_ref(), k)), e.map(|e| col(e.as_ref(), k)));
-            column.cover(windows, basis, a, e);
-        });
+        self.columns
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(k, column)| {
+                let windows = draws.windows_of(k).chain(first).chain(second);
+                let (a, e) = (a.map(|a| col(a.as_ref(), k)), e.map(|e| col(e.as_ref(), k)));
+                column.cover(windows, basis, a, e);
+            });
     }
 
     /// Reconstruction, separation and smoothness, with their gradients.
@@ -180,7 +193,8 @@ impl Long {
         }
         term.correlation.copy_from(&self.moments.z.uu);
         let value = term.value_and_gradient();
-        self.moments.add_correlation_gradient(weight, &term.d_correlation);
+        self.moments
+            .add_correlation_gradient(weight, &term.d_correlation);
         value
     }
 
@@ -218,7 +232,12 @@ impl Long {
     }
 
     /// Adds factor(job) · ∂ℓ/∂window of every job.
-    pub fn add_windows(&mut self, draws: &Draws, outcomes: &[Outcome], factor: impl Fn(usize) -> f64) {
+    pub fn add_windows(
+        &mut self,
+        draws: &Draws,
+        outcomes: &[Outcome],
+        factor: impl Fn(usize) -> f64,
+    ) {
         let standardized = self.plan.config().sources.standardize;
         for (j, outcome) in outcomes.iter().enumerate() {
             let (k, start, sign) = draws.place_of(j);
@@ -255,7 +274,9 @@ impl Long {
                 .for_each(|column| column.project(basis));
             for (k, column) in self.columns.iter().enumerate() {
                 let d_a = col_mut(gradient.fiber.as_mut(), k);
-                d_a.iter_mut().zip(column.projected()).for_each(|(d, p)| *d += p);
+                d_a.iter_mut()
+                    .zip(column.projected())
+                    .for_each(|(d, p)| *d += p);
             }
         }
         if let (Some(block), true) = (&mut self.block, self.free.is_some()) {
@@ -266,8 +287,13 @@ impl Long {
         gradient.touched_square = self.columns.iter().map(square).sum();
     }
 
-    /// Moves E at the touched samples: `change(k, samples, values)` turns the gradient there into what is added to E.
-    pub fn move_free(&mut self, e: &mut Mat<f64>, mut change: impl FnMut(usize, Range<usize>, &mut [f64])) {
+    /// Moves E at the touched samples: `change(k, samples, values)` turns the gradient there into
+    /// what is added to E.
+    pub fn move_free(
+        &mut self,
+        e: &mut Mat<f64>,
+        mut change: impl FnMut(usize, Range<usize>, &mut [f64]),
+    ) {
         let Some(free) = &mut self.free else { return };
         for (k, column) in self.columns.iter_mut().enumerate() {
             for stretch in &column.stretches {
@@ -302,7 +328,8 @@ impl Long {
         self.free = e.map(|e| FreeMoments::of(e.as_ref(), &self.basis));
     }
 
-    /// S̃ (T×K), what the mixer is fed: all of it, once; in the storage of E where there is one. 0 in missing rows.
+    /// S̃ (T×K), what the mixer is fed: all of it, once; in the storage of E where there is one. 0
+    /// in missing rows.
     pub fn form_sources(&self, sources: SourceParameters) -> Mat<f64> {
         let (a, e) = match sources {
             SourceParameters::Direct { s } => (None, Some(s)),
@@ -338,8 +365,8 @@ impl Long {
         judged
     }
 
-    /// ‖Y − Ŷ‖²/(2ν_y) over the whole recording, with an eliminated output layer fitted to all of it; `None` where the
-    /// term is exact already. S̃ is `input`.
+    /// ‖Y − Ŷ‖²/(2ν_y) over the whole recording, with an eliminated output layer fitted to all of
+    /// it; `None` where the term is exact already. S̃ is `input`.
     pub fn fit_mixer(&mut self, mixer: &mut dyn Mixer, input: MatRef<'_, f64>) -> Option<f64> {
         let Mixing::Sampled(term) = &mut self.mixing else {
             return None;
@@ -348,7 +375,8 @@ impl Long {
         Some(square / (2.0 * self.plan.observation_variance))
     }
 
-    /// P = ZwᵀS/T (K×K) and the mean of S: the best linear fit of the sources to the whitened components.
+    /// P = ZwᵀS/T (K×K) and the mean of S: the best linear fit of the sources to the whitened
+    /// components.
     pub fn linear_fit(&self) -> (Mat<f64>, Vec<f64>) {
         (self.moments.p.clone(), self.moments.s.mean.clone())
     }

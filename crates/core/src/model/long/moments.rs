@@ -4,8 +4,9 @@
 //! P = ZwᵀS/T = C_zzA + C_ze    Q = SᵀS/T = AᵀP + C_zeᵀA + C_ee    s̄ = Aᵀz̄ + ē    C_sy = AᵀC_zy + C_yeᵀ
 //! ```
 //!
-//! and of the standardised ones z = (s − μ)/(σ + ε). In: A and the moments of Zw and E. Out: those of S and Z; then,
-//! from J's gradient in Q, C_sy, s̄ and the divisors, what reaches A. It knows nothing of the terms of J.
+//! and of the standardised ones z = (s − μ)/(σ + ε). In: A and the moments of Zw and E. Out: those
+//! of S and Z; then, from J's gradient in Q, C_sy, s̄ and the divisors, what reaches A. It knows
+//! nothing of the terms of J.
 
 use super::basis::Basis;
 use super::free::FreeMoments;
@@ -190,16 +191,23 @@ impl SourceMoments {
         self.d_divisor[k] -= dot / divisor;
     }
 
-    /// L_smooth = 1/K Σ_k a_kᵀ D_zz a_k, over (σ_k + ε)² if standardised, where E is absent; adds weight · gradient.
+    /// L_smooth = 1/K Σ_k a_kᵀ D_zz a_k, over (σ_k + ε)² if standardised, where E is absent; adds
+    /// weight · gradient.
     pub fn smoothness(&mut self, basis: &Basis, weight: f64, standardized: bool) -> f64 {
         let k = self.n_sources();
         let mut value = 0.0;
         for j in 0..k {
-            let divisor = if standardized { self.gauge.divisor(j) } else { 1.0 };
+            let divisor = if standardized {
+                self.gauge.divisor(j)
+            } else {
+                1.0
+            };
             let scale = 1.0 / (divisor * divisor * k as f64);
             let mut square = 0.0;
             for i in 0..k {
-                let image: f64 = (0..k).map(|l| basis.differences[(i, l)] * self.a[(l, j)]).sum();
+                let image: f64 = (0..k)
+                    .map(|l| basis.differences[(i, l)] * self.a[(l, j)])
+                    .sum();
                 square += self.a[(i, j)] * image;
                 self.d_a[(i, j)] += 2.0 * weight * scale * image;
             }
@@ -211,8 +219,8 @@ impl SourceMoments {
         value
     }
 
-    /// Ends the collecting: divisors are carried over to Q and s̄, and from here on `d_s.uu` stands for d_Q + d_Qᵀ,
-    /// which is what multiplies S.
+    /// Ends the collecting: divisors are carried over to Q and s̄, and from here on `d_s.uu` stands
+    /// for d_Q + d_Qᵀ, which is what multiplies S.
     pub fn close(&mut self) {
         let k = self.n_sources();
         if !self.gauge.fixed {
@@ -232,11 +240,19 @@ impl SourceMoments {
         }
     }
 
-    /// d_A = P·(d_Q + d_Qᵀ) + z̄·d_s̄ᵀ + C_zy·d_C_syᵀ and what reached A directly; after [`SourceMoments::close`].
+    /// d_A = P·(d_Q + d_Qᵀ) + z̄·d_s̄ᵀ + C_zy·d_C_syᵀ and what reached A directly; after
+    /// [`SourceMoments::close`].
     pub fn fiber_gradient(&self, basis: &Basis, d_a: &mut Mat<f64>) {
         d_a.copy_from(&self.d_a);
         let uy = self.d_s.uy.transpose();
-        matmul(d_a.as_mut(), Accum::Add, &self.p, &self.d_s.uu, 1.0, Par::Seq);
+        matmul(
+            d_a.as_mut(),
+            Accum::Add,
+            &self.p,
+            &self.d_s.uu,
+            1.0,
+            Par::Seq,
+        );
         matmul(d_a.as_mut(), Accum::Add, &basis.zy, uy, 1.0, Par::Seq);
         for j in 0..self.n_sources() {
             for i in 0..self.n_sources() {

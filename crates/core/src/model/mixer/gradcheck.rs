@@ -22,8 +22,8 @@ impl GradientErrors {
     }
 }
 
-/// Compares `backward` with five-point differences of `forward` on `rows` random samples, through the random linear
-/// functional Σ G∘Ŷ.
+/// Compares `backward` with five-point differences of `forward` on `rows` random samples, through
+/// the random linear functional Σ G∘Ŷ.
 pub fn check_gradients(mixer: &dyn Mixer, rows: usize, seed: u64) -> GradientErrors {
     let (k, m) = (mixer.n_sources(), mixer.n_channels());
     let mut rng = rng(seed, Stream::Check);
@@ -46,10 +46,18 @@ pub fn check_gradients(mixer: &dyn Mixer, rows: usize, seed: u64) -> GradientErr
     let mut value = |mixer: &dyn Mixer, s: &Mat<f64>| {
         mixer.forward(s.as_ref(), y.as_mut(), &mut scratch);
         (0..m)
-            .map(|c| (0..rows).map(|t| direction[(t, c)] * y[(t, c)]).sum::<f64>())
+            .map(|c| {
+                (0..rows)
+                    .map(|t| direction[(t, c)] * y[(t, c)])
+                    .sum::<f64>()
+            })
             .sum::<f64>()
     };
-    let flat = |s: &Mat<f64>| (0..k).flat_map(|j| s.col(j).iter().copied()).collect::<Vec<_>>();
+    let flat = |s: &Mat<f64>| {
+        (0..k)
+            .flat_map(|j| s.col(j).iter().copied())
+            .collect::<Vec<_>>()
+    };
     let by_source = numerical_gradient(
         |x| value(mixer, &Mat::from_fn(rows, k, |t, j| x[j * rows + t])),
         &flat(&sources),

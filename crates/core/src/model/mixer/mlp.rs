@@ -1,11 +1,12 @@
-//! The built-in mixer: a multilayer perceptron with a linear output layer; without hidden layers, the affine map.
+//! The built-in mixer: a multilayer perceptron with a linear output layer; without hidden layers,
+//! the affine map.
 //!
 //! ```text
 //! h_0 = s,   h_l = σ(h_{l−1}·W_l + b_l),   φ = [s?, h_L, 1],   ŷ = φ·W
 //! ```
 //!
-//! θ holds W_1, b_1, …, W_L, b_L and then W; every matrix is column-major. s is part of φ when there is a skip or no
-//! hidden layer.
+//! θ holds W_1, b_1, …, W_L, b_L and then W; every matrix is column-major. s is part of φ when
+//! there is a skip or no hidden layer.
 
 use super::{LinearHead, Mixer};
 use crate::config::Activation;
@@ -103,7 +104,8 @@ impl MlpMixer {
         self.hidden.is_empty()
     }
 
-    /// Element (feature, channel) of W. Feature k < K is source k when there is a skip; the last one is the offset.
+    /// Element (feature, channel) of W. Feature k < K is source k when there is a skip; the last
+    /// one is the offset.
     pub fn head_weight(&self, feature: usize, channel: usize) -> f64 {
         self.parameters[self.head().start + channel * self.n_features() + feature]
     }
@@ -126,7 +128,8 @@ impl MlpMixer {
         })
     }
 
-    /// Scratch holds, for each hidden layer, pre-activations (rows×h), activations (rows×h) and their gradient.
+    /// Scratch holds, for each hidden layer, pre-activations (rows×h), activations (rows×h) and
+    /// their gradient.
     fn scratch_len(&self, rows: usize) -> usize {
         3 * rows * self.hidden.iter().sum::<usize>()
     }
@@ -138,11 +141,19 @@ impl LinearHead for MlpMixer {
     }
 
     fn head(&self) -> Range<usize> {
-        let start = self.layers().last().map_or(0, |(_, _, _, biases)| biases.end);
+        let start = self
+            .layers()
+            .last()
+            .map_or(0, |(_, _, _, biases)| biases.end);
         start..start + self.n_features() * self.n_channels
     }
 
-    fn features(&self, sources: MatRef<'_, f64>, mut features: MatMut<'_, f64>, scratch: &mut Vec<f64>) {
+    fn features(
+        &self,
+        sources: MatRef<'_, f64>,
+        mut features: MatMut<'_, f64>,
+        scratch: &mut Vec<f64>,
+    ) {
         let (rows, skip) = (sources.nrows(), self.skip_width());
         features
             .as_mut()
@@ -208,14 +219,26 @@ impl LinearHead for MlpMixer {
             for ((d, &x), &y) in d_hidden.iter_mut().zip(&*pre).zip(&*active) {
                 *d *= self.activation.derivative(x, y);
             }
-            for (slot, column) in d_parameters[biases].iter_mut().zip(d_hidden.chunks_exact(rows)) {
+            for (slot, column) in d_parameters[biases]
+                .iter_mut()
+                .zip(d_hidden.chunks_exact(rows))
+            {
                 *slot += column.iter().sum::<f64>();
             }
             let d_hidden = MatRef::from_column_major_slice(&*d_hidden, rows, outputs);
-            let w = MatRef::from_column_major_slice(&self.parameters[weights.clone()], inputs, outputs);
-            let d_w = MatMut::from_column_major_slice_mut(&mut d_parameters[weights], inputs, outputs);
+            let w =
+                MatRef::from_column_major_slice(&self.parameters[weights.clone()], inputs, outputs);
+            let d_w =
+                MatMut::from_column_major_slice_mut(&mut d_parameters[weights], inputs, outputs);
             if l == 0 {
-                matmul(d_w, Accum::Add, sources.transpose(), d_hidden, 1.0, Par::Seq);
+                matmul(
+                    d_w,
+                    Accum::Add,
+                    sources.transpose(),
+                    d_hidden,
+                    1.0,
+                    Par::Seq,
+                );
                 matmul(
                     d_sources.as_mut(),
                     Accum::Add,
@@ -230,7 +253,14 @@ impl LinearHead for MlpMixer {
                 let active = MatRef::from_column_major_slice(&*active, rows, inputs);
                 matmul(d_w, Accum::Add, active.transpose(), d_hidden, 1.0, Par::Seq);
                 let d_active = MatMut::from_column_major_slice_mut(d_active, rows, inputs);
-                matmul(d_active, Accum::Replace, d_hidden, w.transpose(), 1.0, Par::Seq);
+                matmul(
+                    d_active,
+                    Accum::Replace,
+                    d_hidden,
+                    w.transpose(),
+                    1.0,
+                    Par::Seq,
+                );
             }
             offset = start;
         }
@@ -262,8 +292,13 @@ impl Mixer for MlpMixer {
         };
         let mut values = vec![0.0; self.parameters.len()];
         for (l, (inputs, _, weights, biases)) in self.layers().enumerate() {
-            // The first layer sees K unit-variance sources and must reach its bends; later ones keep the variance.
-            let scale = if l == 0 { 1.0 } else { 1.0 / (inputs as f64).sqrt() };
+            // The first layer sees K unit-variance sources and must reach its bends; later ones
+            // keep the variance.
+            let scale = if l == 0 {
+                1.0
+            } else {
+                1.0 / (inputs as f64).sqrt()
+            };
             values[weights].fill_with(|| normal(scale));
             values[biases].fill_with(|| normal(BIAS_SPREAD));
         }
@@ -272,12 +307,28 @@ impl Mixer for MlpMixer {
         self.parameters = values;
     }
 
-    fn forward(&self, sources: MatRef<'_, f64>, observations: MatMut<'_, f64>, scratch: &mut Vec<f64>) {
+    fn forward(
+        &self,
+        sources: MatRef<'_, f64>,
+        observations: MatMut<'_, f64>,
+        scratch: &mut Vec<f64>,
+    ) {
         let (rows, n_features) = (sources.nrows(), self.n_features());
         let mut features = faer::Mat::zeros(rows, n_features);
         self.features(sources, features.as_mut(), scratch);
-        let w = MatRef::from_column_major_slice(&self.parameters[self.head()], n_features, self.n_channels);
-        matmul(observations, Accum::Replace, features.as_ref(), w, 1.0, Par::Seq);
+        let w = MatRef::from_column_major_slice(
+            &self.parameters[self.head()],
+            n_features,
+            self.n_channels,
+        );
+        matmul(
+            observations,
+            Accum::Replace,
+            features.as_ref(),
+            w,
+            1.0,
+            Par::Seq,
+        );
     }
 
     fn backward(
@@ -291,9 +342,16 @@ impl Mixer for MlpMixer {
         let (rows, n_features) = (sources.nrows(), self.n_features());
         let mut features = faer::Mat::zeros(rows, n_features);
         self.features(sources, features.as_mut(), scratch);
-        let w = MatRef::from_column_major_slice(&self.parameters[self.head()], n_features, self.n_channels);
-        let d_w =
-            MatMut::from_column_major_slice_mut(&mut d_parameters[self.head()], n_features, self.n_channels);
+        let w = MatRef::from_column_major_slice(
+            &self.parameters[self.head()],
+            n_features,
+            self.n_channels,
+        );
+        let d_w = MatMut::from_column_major_slice_mut(
+            &mut d_parameters[self.head()],
+            n_features,
+            self.n_channels,
+        );
         matmul(
             d_w,
             Accum::Add,
@@ -303,7 +361,13 @@ impl Mixer for MlpMixer {
             Par::Seq,
         );
         let d_features = d_observations * w.transpose();
-        self.features_backward(sources, d_features.as_ref(), d_sources, d_parameters, scratch);
+        self.features_backward(
+            sources,
+            d_features.as_ref(),
+            d_sources,
+            d_parameters,
+            scratch,
+        );
     }
 
     fn clone_box(&self) -> Box<dyn Mixer> {
@@ -319,7 +383,10 @@ impl Mixer for MlpMixer {
             for c in 0..columns {
                 let column = &mut values[first + c * stride..][..order.len()];
                 let old = column.to_vec();
-                order.iter().zip(column).for_each(|(&k, slot)| *slot = old[k]);
+                order
+                    .iter()
+                    .zip(column)
+                    .for_each(|(&k, slot)| *slot = old[k]);
             }
         };
         if let Some((inputs, outputs, weights, _)) = self.layers().next() {

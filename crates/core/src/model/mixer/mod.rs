@@ -1,9 +1,9 @@
 //! Observation mixers M_θ: R^K → R^m, applied to every sample (row) alike.
 //!
-//! [`MlpMixer`] covers the affine map and multilayer perceptrons. Any other row-wise map joins by implementing
-//! [`Mixer`]; [`check_gradients`] says whether its backward pass is right. A mixer whose output is linear in some
-//! features, ŷ = φ(s)·W, can also say so through [`LinearHead`]; then W may be eliminated by least squares in every
-//! step.
+//! [`MlpMixer`] covers the affine map and multilayer perceptrons. Any other row-wise map joins by
+//! implementing [`Mixer`]; [`check_gradients`] says whether its backward pass is right. A mixer
+//! whose output is linear in some features, ŷ = φ(s)·W, can also say so through [`LinearHead`];
+//! then W may be eliminated by least squares in every step.
 
 mod gradcheck;
 mod mlp;
@@ -16,9 +16,10 @@ use std::ops::Range;
 
 /// A row-wise observation map with parameters θ.
 ///
-/// Matrices are column-major blocks of rows; the number of rows varies from call to call. `scratch` belongs to the
-/// mixer between its calls on one block: it may resize it and leave there what `backward` needs. `backward` always
-/// follows `forward` on the same sources with the scratch untouched.
+/// Matrices are column-major blocks of rows; the number of rows varies from call to call. `scratch`
+/// belongs to the mixer between its calls on one block: it may resize it and leave there what
+/// `backward` needs. `backward` always follows `forward` on the same sources with the scratch
+/// untouched.
 ///
 /// # Example: a post-nonlinear mixer ŷ_c = tanh(Σ_k W_kc s_k)
 ///
@@ -84,7 +85,12 @@ pub trait Mixer: Send + Sync {
     fn initialize(&mut self, seed: u64);
 
     /// Ŷ (rows×m) = M_θ(S̃) for S̃ (rows×K); overwrites `observations`.
-    fn forward(&self, sources: MatRef<'_, f64>, observations: MatMut<'_, f64>, scratch: &mut Vec<f64>);
+    fn forward(
+        &self,
+        sources: MatRef<'_, f64>,
+        observations: MatMut<'_, f64>,
+        scratch: &mut Vec<f64>,
+    );
 
     /// From ∂J/∂Ŷ: overwrites `d_sources`, accumulates into `d_parameters`.
     fn backward(
@@ -104,8 +110,9 @@ pub trait Mixer: Send + Sync {
         None
     }
 
-    /// Reorders a vector shaped like θ so that input k plays the part that input `order[k]` played; returns false
-    /// when the mixer cannot, and then the configuration's `assignment.rule` must be `none`.
+    /// Reorders a vector shaped like θ so that input k plays the part that input `order[k]` played;
+    /// returns false when the mixer cannot, and then the configuration's `assignment.rule` must be
+    /// `none`.
     fn permute_sources(&self, _order: &[usize], _values: &mut [f64]) -> bool {
         false
     }

@@ -1,13 +1,15 @@
 //! L_rec = ‖Y − M_θ(S̃)‖²_F / (2ν_y), over the samples that are not missing.
 //!
-//! A mixer with a linear output layer, ŷ = φ·W, can have W eliminated (variable projection): in every step
+//! A mixer with a linear output layer, ŷ = φ·W, can have W eliminated (variable projection): in
+//! every step
 //!
 //! ```text
 //! W* = argmin_W ‖Y − ΦW‖² + Tβ‖W‖² = (ΦᵀΦ/T + βI)⁻¹ ΦᵀY/T        L_rec = (‖Y − ΦW*‖² + Tβ‖W*‖²)/(2ν_y)
 //! ```
 //!
-//! By the envelope theorem the gradient in everything else is that at fixed W*; the ridge term belongs to the value,
-//! or the theorem would not hold. Rows are read in blocks, so the workspace does not grow with the recording.
+//! By the envelope theorem the gradient in everything else is that at fixed W*; the ridge term
+//! belongs to the value, or the theorem would not hold. Rows are read in blocks, so the workspace
+//! does not grow with the recording.
 
 use crate::model::cholesky;
 use crate::model::mixer::{LinearHead, Mixer};
@@ -37,8 +39,14 @@ pub(crate) struct Reconstruction {
 }
 
 impl Reconstruction {
-    /// For `n_rows` rows or, block by block, any number of them. `ridge` asks for elimination, which needs a head.
-    pub fn new(n_rows: usize, mixer: &dyn Mixer, variance: f64, ridge: Option<f64>) -> Reconstruction {
+    /// For `n_rows` rows or, block by block, any number of them. `ridge` asks for elimination,
+    /// which needs a head.
+    pub fn new(
+        n_rows: usize,
+        mixer: &dyn Mixer,
+        variance: f64,
+        ridge: Option<f64>,
+    ) -> Reconstruction {
         let rows = BLOCK.min(n_rows);
         let n_features = mixer.linear_head().map_or(0, |head| head.n_features());
         let m = mixer.n_channels();
@@ -56,8 +64,8 @@ impl Reconstruction {
         }
     }
 
-    /// Value; adds ∂L/∂S̃ to `d_input` and ∂L/∂θ to `d_parameters`. An eliminated output layer is written into θ.
-    /// `observations` (n×m) and `input` (n×K) are of the same rows.
+    /// Value; adds ∂L/∂S̃ to `d_input` and ∂L/∂θ to `d_parameters`. An eliminated output layer is
+    /// written into θ. `observations` (n×m) and `input` (n×K) are of the same rows.
     pub fn evaluate(
         &mut self,
         mixer: &mut dyn Mixer,
@@ -174,7 +182,8 @@ impl Reconstruction {
         let square = residual.squared_norm_l2();
         let residual = self.residual.as_ref().subrows(0, n);
         if self.ridge.is_none() {
-            let d_w = MatMut::from_column_major_slice_mut(&mut d_parameters[head.head()], n_features, m);
+            let d_w =
+                MatMut::from_column_major_slice_mut(&mut d_parameters[head.head()], n_features, m);
             matmul(
                 d_w,
                 Accum::Add,
@@ -227,12 +236,24 @@ impl Reconstruction {
         let square = residual.squared_norm_l2();
         residual *= faer::Scale(1.0 / self.variance);
         let d_block = self.d_input.as_mut().subrows_mut(0, n);
-        mixer.backward(block, residual.as_ref(), d_block, d_parameters, &mut self.scratch);
+        mixer.backward(
+            block,
+            residual.as_ref(),
+            d_block,
+            d_parameters,
+            &mut self.scratch,
+        );
         square
     }
 
-    /// ‖Y − Ŷ‖² + Tβ‖W‖² over a whole recording, after fitting an eliminated output layer to it; no gradient, no 2ν_y.
-    pub fn fit(&mut self, mixer: &mut dyn Mixer, recording: &Observations, input: MatRef<'_, f64>) -> f64 {
+    /// ‖Y − Ŷ‖² + Tβ‖W‖² over a whole recording, after fitting an eliminated output layer to it; no
+    /// gradient, no 2ν_y.
+    pub fn fit(
+        &mut self,
+        mixer: &mut dyn Mixer,
+        recording: &Observations,
+        input: MatRef<'_, f64>,
+    ) -> f64 {
         let rows = recording.rows().view();
         let observations = &Stretch {
             observations: recording,
@@ -247,7 +268,11 @@ impl Reconstruction {
         for (first, n) in blocks(input.nrows(), self.residual.nrows()) {
             let mut residual = self.residual.as_mut().subrows_mut(0, n);
             let mut predicted = predicted.as_mut().subrows_mut(0, n);
-            mixer.forward(input.subrows(first, n), predicted.as_mut(), &mut self.scratch);
+            mixer.forward(
+                input.subrows(first, n),
+                predicted.as_mut(),
+                &mut self.scratch,
+            );
             observations.read_rows(first, residual.as_mut());
             residual -= predicted.as_ref();
             for c in 0..m {

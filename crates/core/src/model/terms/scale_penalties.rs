@@ -20,7 +20,8 @@ pub(crate) fn entropy(
     value
 }
 
-/// L_gap = 1/(K−1) Σ_k max(0, Δ_c − (c_{k+1} − c_k))², 0 for one source; adds weight · ∂L_gap/∂c to `d_centers`.
+/// L_gap = 1/(K−1) Σ_k max(0, Δ_c − (c_{k+1} − c_k))², 0 for one source; adds weight · ∂L_gap/∂c to
+/// `d_centers`.
 pub(crate) fn gap(centers: &[f64], target: f64, weight: f64, d_centers: &mut [f64]) -> f64 {
     let pairs = centers.len().saturating_sub(1) as f64;
     let mut value = 0.0;

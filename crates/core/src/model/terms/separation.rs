@@ -37,7 +37,13 @@ impl Separation {
     }
 
     /// Value; adds weight · ∂L_sep/∂Z to `d_z`.
-    pub fn evaluate(&mut self, z: MatRef<'_, f64>, n_valid: usize, weight: f64, d_z: MatMut<'_, f64>) -> f64 {
+    pub fn evaluate(
+        &mut self,
+        z: MatRef<'_, f64>,
+        n_valid: usize,
+        weight: f64,
+        d_z: MatMut<'_, f64>,
+    ) -> f64 {
         let n = n_valid as f64;
         matmul(
             self.correlation.as_mut(),

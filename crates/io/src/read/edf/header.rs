@@ -73,7 +73,11 @@ pub(super) fn read(source: &mut Source, format: Format) -> Result<Header> {
         ));
     }
     let plus = text(&fixed[192..236]);
-    let kind = if format == Format::Bdf { "BDF+D" } else { "EDF+D" };
+    let kind = if format == Format::Bdf {
+        "BDF+D"
+    } else {
+        "EDF+D"
+    };
     let rest = source.bytes(256, 256 * n_signals as u64, "header of the signals")?;
     Ok(Header {
         n_records: u64::try_from(n_records).ok(),
@@ -94,7 +98,8 @@ fn signals(path: &Path, bytes: &[u8], n_signals: usize) -> Result<Vec<Signal>> {
             let label = text(field(0, 16, signal));
             let place = |what: &str| format!("header, signal {} (`{label}`), {what}", signal + 1);
             let of = |before, what: &str| number(path, field(before, 8, signal), &place(what));
-            let per_record: i64 = number(path, field(216, 8, signal), &place("samples per record"))?;
+            let per_record: i64 =
+                number(path, field(216, 8, signal), &place("samples per record"))?;
             let unit = text(field(96, 8, signal));
             // Annotations have limits, too, but nothing depends on them.
             let is_annotations = label.ends_with(" Annotations");

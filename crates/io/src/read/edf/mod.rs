@@ -1,8 +1,9 @@
 //! EDF, EDF+, BDF and BDF+: biosignals in records of fixed length.
 //!
-//! Numbers are scaled to the physical units of the header. Annotations are no channels; the status channel of BioSemi
-//! is one only when it is asked for. Records of a discontinuous file (EDF+D) are put where their time says, and what lies
-//! between them is missing. Channels of different rates cannot be read together: that is for the caller to choose.
+//! Numbers are scaled to the physical units of the header. Annotations are no channels; the status
+//! channel of BioSemi is one only when it is asked for. Records of a discontinuous file (EDF+D) are
+//! put where their time says, and what lies between them is missing. Channels of different rates
+//! cannot be read together: that is for the caller to choose.
 
 mod header;
 
@@ -103,7 +104,8 @@ impl EdfReader {
                 self.channels.push(None);
                 continue;
             }
-            let rate = (self.header.duration > 0.0).then(|| signal.per_record as f64 / self.header.duration);
+            let rate = (self.header.duration > 0.0)
+                .then(|| signal.per_record as f64 / self.header.duration);
             let status = format == Format::Bdf && signal.label == "Status";
             self.channels.push(Some(self.contents.channels.len()));
             self.contents.channels.push(Channel {
@@ -143,7 +145,9 @@ impl EdfReader {
         let (Some(onsets), Some(rate)) = (&self.onsets, rate) else {
             return Ok(held);
         };
-        let Some(last) = onsets.last() else { return Ok(0) };
+        let Some(last) = onsets.last() else {
+            return Ok(0);
+        };
         let all = (last * rate).round() + signal.per_record as f64;
         if all > MOST_GAPS * held as f64 {
             return Err(Error::content(
@@ -224,9 +228,9 @@ impl Reader for EdfReader {
         let mut input = self.source.stream(data_at)?;
         let mut bytes = vec![0; self.record as usize];
         for record in 0..self.n_records as usize {
-            input
-                .read_exact(&mut bytes)
-                .map_err(|error| super::source::failed(&path, error, &format!("record {}", record + 1)))?;
+            input.read_exact(&mut bytes).map_err(|error| {
+                super::source::failed(&path, error, &format!("record {}", record + 1))
+            })?;
             let mut rest = &bytes[..];
             for (signal, channel) in self.header.signals.iter().zip(&self.channels) {
                 let (samples, others) = rest.split_at(signal.per_record * size);

@@ -16,7 +16,12 @@ use std::io::Read;
 const DATA: &str = "data of the dataset";
 
 /// Decodes a dataset, seen as `block`.
-pub(super) fn fill(file: &mut File, dataset: &Dataset, block: &Block, table: &mut Table) -> Result<()> {
+pub(super) fn fill(
+    file: &mut File,
+    dataset: &Dataset,
+    block: &Block,
+    table: &mut Table,
+) -> Result<()> {
     let path = file.path().to_owned();
     let Type::Numbers(number, _) = dataset.elements else {
         return Ok(());
@@ -36,9 +41,12 @@ pub(super) fn fill(file: &mut File, dataset: &Dataset, block: &Block, table: &mu
                 .fill(&mut input, table, |_, value| value)
                 .map_err(|error| failed(&path, error, DATA))
         }
-        Layout::Chunked { tree: UNDEFINED, .. } => Ok(()),
+        Layout::Chunked {
+            tree: UNDEFINED, ..
+        } => Ok(()),
         Layout::Chunked { tree, chunk } => {
-            let chunk: Option<Vec<usize>> = chunk.iter().map(|&n| usize::try_from(n).ok()).collect();
+            let chunk: Option<Vec<usize>> =
+                chunk.iter().map(|&n| usize::try_from(n).ok()).collect();
             let size = chunk.as_ref().and_then(|chunk| {
                 chunk
                     .iter()
@@ -48,7 +56,11 @@ pub(super) fn fill(file: &mut File, dataset: &Dataset, block: &Block, table: &mu
                 return Err(file.damaged(DATA, "chunks that fit into memory", "larger ones"));
             };
             if chunk.len() != dataset.shape.len() || chunk.is_empty() || size == 0 {
-                return Err(file.damaged(DATA, "chunks of as many dimensions as the data", "others"));
+                return Err(file.damaged(
+                    DATA,
+                    "chunks of as many dimensions as the data",
+                    "others",
+                ));
             }
             let n_chunks = dataset
                 .shape
@@ -94,7 +106,10 @@ impl Chunks<'_> {
             let mut fields = Fields::new(entry);
             let (packed, mask) = (fields.number(4).unwrap_or(0), fields.number(4).unwrap_or(0));
             let offset: Vec<u64> = (0..rank).map(|_| fields.number(8).unwrap_or(0)).collect();
-            let child = fields.take(8).and_then(|_| fields.number(8)).unwrap_or(UNDEFINED);
+            let child = fields
+                .take(8)
+                .and_then(|_| fields.number(8))
+                .unwrap_or(UNDEFINED);
             if level > 0 {
                 self.walk(file, child, level)?;
                 continue;
@@ -128,7 +143,11 @@ impl Chunks<'_> {
                 Filter::Deflate => {
                     if !can_hold(bytes.len() as u64, self.size as u64) {
                         let found = format!("{} packed bytes", bytes.len());
-                        return Err(file.damaged(DATA, "a chunk that its packed bytes can hold", found));
+                        return Err(file.damaged(
+                            DATA,
+                            "a chunk that its packed bytes can hold",
+                            found,
+                        ));
                     }
                     // Fletcher-32 may lie inside: four bytes more than the data.
                     let mut unpacked = Vec::with_capacity(self.size + 4);
@@ -162,10 +181,15 @@ impl Chunks<'_> {
         for run in bytes.chunks_exact(width * self.number.size()) {
             let inside = (0..last).all(|axis| offset[axis] + digits[axis] < shape[axis]);
             if inside {
-                let first =
-                    (0..last).fold(0, |index, axis| index * shape[axis] + offset[axis] + digits[axis]);
+                let first = (0..last).fold(0, |index, axis| {
+                    index * shape[axis] + offset[axis] + digits[axis]
+                });
                 let first = first * shape[last] + offset[last];
-                for (i, number) in run.chunks_exact(self.number.size()).take(n_inside).enumerate() {
+                for (i, number) in run
+                    .chunks_exact(self.number.size())
+                    .take(n_inside)
+                    .enumerate()
+                {
                     let (sample, channel) = match self.block.order {
                         Order::Interleaved => (
                             (first + i) / self.block.n_channels,

@@ -1,4 +1,5 @@
-//! A dataset of an HDF5 file: its shape, the type of its numbers, where they are and how they are packed.
+//! A dataset of an HDF5 file: its shape, the type of its numbers, where they are and how they are
+//! packed.
 
 use super::file::{Fields, File};
 use super::objects::{Message, kind, until_zero};
@@ -192,7 +193,8 @@ fn parse_filters(bytes: &[u8]) -> Option<Result<Vec<Filter>, u64>> {
     Some(Ok(filters))
 }
 
-/// The text of an attribute of fixed length, such as `MATLAB_class`; an empty one for attributes of other types.
+/// The text of an attribute of fixed length, such as `MATLAB_class`; an empty one for attributes of
+/// other types.
 pub(super) fn attribute(messages: &[Message], wanted: &str) -> Option<String> {
     messages
         .iter()

@@ -13,8 +13,8 @@ pub(super) struct File {
     pub source: Source,
     /// All addresses count from here.
     base: u64,
-    /// How many more parts may be visited: every part of a sound file is visited a few times, one that leads in circles
-    /// without end.
+    /// How many more parts may be visited: every part of a sound file is visited a few times, one
+    /// that leads in circles without end.
     patience: u64,
 }
 
@@ -53,7 +53,10 @@ impl File {
         let head = source.head(4096)?;
         let base = [0usize, 512, 1024, 2048]
             .into_iter()
-            .find(|&at| head.get(at..).is_some_and(|rest| rest.starts_with(SIGNATURE)))
+            .find(|&at| {
+                head.get(at..)
+                    .is_some_and(|rest| rest.starts_with(SIGNATURE))
+            })
             .ok_or_else(|| damaged(&path, "superblock", "the signature of HDF5", "none"))?
             as u64;
         let length = (source.length() - base).min(96);
@@ -129,7 +132,8 @@ fn superblock(fields: &mut Fields<'_>) -> Option<(u64, (u64, u64))> {
             if version == 1 {
                 fields.take(4)?;
             }
-            // Base, free space, end of file, driver; then the entry of the root group, its name first.
+            // Base, free space, end of file, driver; then the entry of the root group, its name
+            // first.
             fields.take(4 * 8 + 8)?;
             Some((fields.number(8)?, sizes))
         }

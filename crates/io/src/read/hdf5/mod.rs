@@ -1,9 +1,10 @@
 //! HDF5 files: MATLAB 7.3, and plain arrays of other programs.
 //!
-//! In: a file. Out: a [`Workspace`] whose arrays are places in the file. Only what MATLAB and h5py write by default is
-//! understood: superblocks 0 to 3, old-style groups, data in one piece or in chunks under a version 1 tree, deflate and
-//! shuffle. Written by hand because the bindings to the HDF5 library need C, and to keep what a damaged file can cost
-//! within bounds. In files of MATLAB, dimensions are in MATLAB's order.
+//! In: a file. Out: a [`Workspace`] whose arrays are places in the file. Only what MATLAB and h5py
+//! write by default is understood: superblocks 0 to 3, old-style groups, data in one piece or in
+//! chunks under a version 1 tree, deflate and shuffle. Written by hand because the bindings to the
+//! HDF5 library need C, and to keep what a damaged file can cost within bounds. In files of MATLAB,
+//! dimensions are in MATLAB's order.
 
 mod chunks;
 mod dataset;
@@ -80,8 +81,8 @@ impl Hdf5Store {
         }
         let mut fields = Vec::new();
         for (name, address) in members {
-            // An array of structures is a group whose fields list references. Of these only the labels of channels
-            // are of use; following all of them would read the whole file.
+            // An array of structures is a group whose fields list references. Of these only the
+            // labels of channels are of use; following all of them would read the whole file.
             if name == "labels"
                 && let Some(labels) = self.references(address)?
             {
@@ -121,11 +122,17 @@ impl Hdf5Store {
             (Layout::Contiguous { size: held, .. }, Some(size)) => {
                 size as u64 <= *held && *held <= self.file.source.length()
             }
-            (Layout::Chunked { .. }, Some(size)) => can_hold(self.file.source.length(), size as u64),
+            (Layout::Chunked { .. }, Some(size)) => {
+                can_hold(self.file.source.length(), size as u64)
+            }
         };
         let n_values = match n_values {
             Some(n_values) if is_held => n_values,
-            _ => return Ok(Value::Other("an array that is larger than the file can hold")),
+            _ => {
+                return Ok(Value::Other(
+                    "an array that is larger than the file can hold",
+                ));
+            }
         };
         if class == Some("char") && n_values <= LONGEST {
             let units: Vec<u16> = self
@@ -158,7 +165,10 @@ impl Hdf5Store {
         if n_samples > 0 {
             chunks::fill(&mut self.file, dataset, &block, &mut table)?;
         }
-        Ok(table.column(0).map(|column| column.to_vec()).unwrap_or_default())
+        Ok(table
+            .column(0)
+            .map(|column| column.to_vec())
+            .unwrap_or_default())
     }
 
     /// The addresses that a list of references holds; `None` when the object is no such list.
@@ -188,7 +198,10 @@ impl Hdf5Store {
         };
         let addresses = self.small(&addresses, &array)?;
         Ok(Some(
-            addresses.into_iter().map(|address| address as u64).collect(),
+            addresses
+                .into_iter()
+                .map(|address| address as u64)
+                .collect(),
         ))
     }
 }

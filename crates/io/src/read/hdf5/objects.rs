@@ -1,7 +1,8 @@
 //! Objects of an HDF5 file: the messages of an object header, and the members of a group.
 //!
-//! Object headers of versions 1 and 2; groups with symbol tables or with links in their header. Not read: groups that keep
-//! their links in a heap (written when asked for the latest format and there are many).
+//! Object headers of versions 1 and 2; groups with symbol tables or with links in their header. Not
+//! read: groups that keep their links in a heap (written when asked for the latest format and there
+//! are many).
 
 use super::file::{Fields, File, UNDEFINED};
 use crate::error::Result;
@@ -36,7 +37,8 @@ pub(super) fn messages(file: &mut File, address: u64) -> Result<Vec<Message>> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     if start.starts_with(b"OHDR") {
         let flags = u64::from(start[5]);
-        let before = 6 + if flags & 0x20 != 0 { 16 } else { 0 } + if flags & 0x10 != 0 { 4 } else { 0 };
+        let before =
+            6 + if flags & 0x20 != 0 { 16 } else { 0 } + if flags & 0x10 != 0 { 4 } else { 0 };
         let width = 1 << (flags & 3);
         let size = file.bytes(address.saturating_add(before), width, OBJECT)?;
         let size = Fields::new(&size).number(width as usize).unwrap_or(0);
@@ -89,14 +91,17 @@ fn parse(
             // Version 2 may leave a gap at the end that is too small for a message.
             return match flags {
                 Some(_) => Ok(()),
-                None => Err(file.damaged(OBJECT, "messages inside their header", "one that is longer")),
+                None => {
+                    Err(file.damaged(OBJECT, "messages inside their header", "one that is longer"))
+                }
             };
         };
         if kind == kind::CONTINUATION {
             let mut fields = Fields::new(bytes);
             let place = fields.number(8).zip(fields.number(8));
-            let (mut at, mut size) =
-                place.ok_or_else(|| file.damaged(OBJECT, "the place of a continuation", "fewer bytes"))?;
+            let (mut at, mut size) = place.ok_or_else(|| {
+                file.damaged(OBJECT, "the place of a continuation", "fewer bytes")
+            })?;
             if flags.is_some() {
                 // A signature before the messages, a checksum after them.
                 (at, size) = (at.saturating_add(4), size.saturating_sub(8));
@@ -158,7 +163,10 @@ fn local_heap(file: &mut File, address: u64) -> Result<Vec<u8>> {
     }
     let mut fields = Fields::new(&head[8..]);
     let size = fields.number(8).unwrap_or(0);
-    let at = fields.take(8).and_then(|_| fields.number(8)).unwrap_or(UNDEFINED);
+    let at = fields
+        .take(8)
+        .and_then(|_| fields.number(8))
+        .unwrap_or(UNDEFINED);
     file.bytes(at, size, "names of a group")
 }
 
@@ -247,6 +255,9 @@ fn link(bytes: &[u8]) -> Option<(String, u64)> {
 }
 
 pub(super) fn until_zero(bytes: &[u8]) -> String {
-    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    let end = bytes
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }

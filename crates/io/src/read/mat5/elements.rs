@@ -107,7 +107,11 @@ impl<'a> Elements<'a> {
             self.pass(end)?;
             return Ok((String::new(), Value::Other("an object")));
         }
-        let shape: Vec<usize> = self.numbers(32)?.iter().map(|&n| n.max(0.0) as usize).collect();
+        let shape: Vec<usize> = self
+            .numbers(32)?
+            .iter()
+            .map(|&n| n.max(0.0) as usize)
+            .collect();
         let name = self.text()?;
         self.place = match (depth, name.is_empty()) {
             (0, false) => format!("variable `{name}`"),
@@ -123,7 +127,8 @@ impl<'a> Elements<'a> {
             6..=15 => Value::Other("complex numbers"),
             _ => Value::Other("an object or a function"),
         };
-        // Nobody asks for what follows a variable; in a packed file passing over it would unpack it.
+        // Nobody asks for what follows a variable; in a packed file passing over it would unpack
+        // it.
         if depth > 0 {
             self.pass(end)?;
         }
@@ -174,17 +179,24 @@ impl<'a> Elements<'a> {
         }
         let tag = self.tag()?;
         let names = self.contents(&tag)?;
-        let names: Vec<String> = names.chunks_exact(length as usize).map(until_zero).collect();
+        let names: Vec<String> = names
+            .chunks_exact(length as usize)
+            .map(until_zero)
+            .collect();
         let mut elements = Vec::new();
         for _ in 0..n_elements {
             let mut fields = Vec::new();
             for name in &names {
                 if self.position >= end {
-                    return Err(self.damaged(format!("a field `{name}`"), "the end of the structure"));
+                    return Err(
+                        self.damaged(format!("a field `{name}`"), "the end of the structure")
+                    );
                 }
                 let tag = self.tag()?;
                 if tag.kind != Kind::Matrix {
-                    return Err(self.damaged("an array", format!("an element of kind {:?}", tag.kind)));
+                    return Err(
+                        self.damaged("an array", format!("an element of kind {:?}", tag.kind))
+                    );
                 }
                 let (_, value) = self.nested(tag.size, depth + 1)?;
                 fields.push((name.clone(), value));
@@ -213,7 +225,10 @@ impl<'a> Elements<'a> {
     fn text(&mut self) -> Result<String> {
         let tag = self.tag()?;
         if tag.size > LONGEST_TEXT {
-            return Err(self.damaged("a text of at most a megabyte", format!("{} bytes", tag.size)));
+            return Err(self.damaged(
+                "a text of at most a megabyte",
+                format!("{} bytes", tag.size),
+            ));
         }
         let bytes = self.contents(&tag)?;
         Ok(match tag.kind {
@@ -257,7 +272,11 @@ impl<'a> Elements<'a> {
                 } else {
                     (8 - size % 8) % 8
                 };
-                Ok(Tag { kind, size, padding })
+                Ok(Tag {
+                    kind,
+                    size,
+                    padding,
+                })
             }
         }
     }
@@ -274,7 +293,10 @@ impl<'a> Elements<'a> {
     /// The bytes of an element that is short enough, and its padding.
     fn contents(&mut self, tag: &Tag) -> Result<Vec<u8>> {
         if tag.size > LONGEST_TEXT {
-            return Err(self.damaged("an element of at most a megabyte", format!("{} bytes", tag.size)));
+            return Err(self.damaged(
+                "an element of at most a megabyte",
+                format!("{} bytes", tag.size),
+            ));
         }
         let bytes = self.bytes(tag.size)?;
         let end = self.position + tag.padding;
@@ -308,6 +330,9 @@ impl<'a> Elements<'a> {
 
 /// Text that ends with its first zero byte, if it has one.
 fn until_zero(bytes: &[u8]) -> String {
-    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    let end = bytes
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }

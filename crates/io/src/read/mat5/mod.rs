@@ -1,8 +1,9 @@
 //! MATLAB 5 to 7 files: elements with tags, most of them deflated.
 //!
-//! In: a file. Out: a [`Workspace`] whose arrays are places in the file; their numbers are unpacked when they are asked
-//! for, straight into the table. Read are real arrays, text and structures; cells, sparse and complex arrays, objects and
-//! function handles are passed over with a word that says what they are.
+//! In: a file. Out: a [`Workspace`] whose arrays are places in the file; their numbers are unpacked
+//! when they are asked for, straight into the table. Read are real arrays, text and structures;
+//! cells, sparse and complex arrays, objects and function handles are passed over with a word that
+//! says what they are.
 
 mod elements;
 
@@ -111,11 +112,13 @@ pub(crate) fn load(mut source: Source) -> Result<Workspace> {
     })
 }
 
-/// Gives every array its number in the store. An array that its packed bytes cannot hold is not one.
+/// Gives every array its number in the store. An array that its packed bytes cannot hold is not
+/// one.
 fn located(value: Value, place: &mut dyn FnMut(u64, u64) -> Option<usize>) -> Value {
     match value {
         Value::Numeric(mut numeric) => {
-            let n_bytes = numeric.array.n_values().unwrap_or(0) as u64 * numeric.array.number.size() as u64;
+            let n_bytes =
+                numeric.array.n_values().unwrap_or(0) as u64 * numeric.array.number.size() as u64;
             match place(numeric.id as u64, n_bytes) {
                 Some(id) => {
                     numeric.id = id;

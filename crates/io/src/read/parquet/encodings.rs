@@ -1,7 +1,7 @@
 //! The encodings of Parquet's values: plain, runs and bit-packed numbers, differences, split bytes.
 //!
-//! In: the bytes of a page. Out: numbers, never more than were asked for. `None` where the bytes do not hold what is asked
-//! of them.
+//! In: the bytes of a page. Out: numbers, never more than were asked for. `None` where the bytes do
+//! not hold what is asked of them.
 
 use super::footer::{Kind, Physical};
 use super::thrift::Input;
@@ -49,10 +49,17 @@ pub(super) fn plain(kind: Kind, bytes: &[u8], count: usize) -> Option<Vec<f64>> 
     let size = kind.physical.size();
     if size == 0 {
         let bit = |i: usize| Some(f64::from(bytes.get(i / 8)? >> (i % 8) & 1));
-        return within(count, bytes.len().checked_mul(8)?)?.map(bit).collect();
+        return within(count, bytes.len().checked_mul(8)?)?
+            .map(bit)
+            .collect();
     }
     let bytes = bytes.get(..count.checked_mul(size)?)?;
-    Some(bytes.chunks_exact(size).map(|value| kind.decode(value)).collect())
+    Some(
+        bytes
+            .chunks_exact(size)
+            .map(|value| kind.decode(value))
+            .collect(),
+    )
 }
 
 /// The first bytes of all values, then the second ones, …
@@ -72,7 +79,8 @@ pub(super) fn split_bytes(kind: Kind, bytes: &[u8], count: usize) -> Option<Vec<
     Some((0..count).map(value).collect())
 }
 
-/// Numbers of `width` bits in runs: of one number repeated, or of numbers packed together. At most `count` of them.
+/// Numbers of `width` bits in runs: of one number repeated, or of numbers packed together. At most
+/// `count` of them.
 pub(super) fn runs(bytes: &[u8], width: u32, count: usize) -> Option<Vec<u32>> {
     if width > 32 {
         return None;
@@ -131,7 +139,11 @@ pub(super) fn differences(kind: Kind, bytes: &[u8], count: usize) -> Option<Vec<
     let n_parts = usize::try_from(input.unsigned()?).ok()?;
     let total = usize::try_from(input.unsigned()?).ok()?;
     let mut value = input.signed()?;
-    if n_parts == 0 || block == 0 || !block.is_multiple_of(n_parts) || total < count || n_parts > bytes.len()
+    if n_parts == 0
+        || block == 0
+        || !block.is_multiple_of(n_parts)
+        || total < count
+        || n_parts > bytes.len()
     {
         return None;
     }
@@ -156,7 +168,8 @@ pub(super) fn differences(kind: Kind, bytes: &[u8], count: usize) -> Option<Vec<
                 None => input.rest(),
             };
             for i in 0..part.min(count - found.len()) {
-                let difference = bits(packed, i.checked_mul(usize::from(width))?, u32::from(width))?;
+                let difference =
+                    bits(packed, i.checked_mul(usize::from(width))?, u32::from(width))?;
                 value = value.wrapping_add(least).wrapping_add(difference as i64);
                 if kind.physical == Physical::Int32 {
                     value = i64::from(value as i32);

@@ -71,12 +71,23 @@ pub(super) fn read(source: &mut Source) -> Result<Footer> {
             b"PARE" => "an encrypted file",
             _ => "other bytes",
         };
-        return Err(cut_short(&path, "end of the file", "`PAR1`".into(), found.into()));
+        return Err(cut_short(
+            &path,
+            "end of the file",
+            "`PAR1`".into(),
+            found.into(),
+        ));
     }
     let size = u64::from(u32::from_le_bytes([end[0], end[1], end[2], end[3]]));
     let start = (length - 8).checked_sub(size).filter(|&start| start >= 4);
-    let start =
-        start.ok_or_else(|| damaged(&path, "footer", "one inside the file", format!("{size} bytes")))?;
+    let start = start.ok_or_else(|| {
+        damaged(
+            &path,
+            "footer",
+            "one inside the file",
+            format!("{size} bytes"),
+        )
+    })?;
     let bytes = source.bytes(start, size, "footer")?;
     let footer = Input::new(&bytes)
         .structure()
@@ -88,7 +99,9 @@ fn parse(path: &Path, footer: &Value, length: u64) -> Result<Footer> {
     let wrong = |what: &str| damaged(path, "footer", what.to_string(), "none that makes sense");
     let schema = footer.list(2).ok_or_else(|| wrong("a schema"))?;
     let columns = columns(schema).ok_or_else(|| wrong("a tree of columns"))?;
-    let total = footer.int(3).and_then(|n_rows| usize::try_from(n_rows).ok());
+    let total = footer
+        .int(3)
+        .and_then(|n_rows| usize::try_from(n_rows).ok());
     let n_rows = total.ok_or_else(|| wrong("a number of rows"))?;
     let mut groups = Vec::new();
     for group in footer.list(4).ok_or_else(|| wrong("groups of rows"))? {
@@ -172,7 +185,8 @@ fn column(name: String, element: &Value) -> Column {
         Some(5) => Ok(Physical::Double),
         _ => Err("it holds no numbers"),
     };
-    // Converted types: 5 decimal, 6 date, 9 and 10 timestamps, 11 to 14 unsigned; the newer logical types add units.
+    // Converted types: 5 decimal, 6 date, 9 and 10 timestamps, 11 to 14 unsigned; the newer logical
+    // types add units.
     let converted = element.int(6);
     let logical = element.field(10);
     let unit = logical

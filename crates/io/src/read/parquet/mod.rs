@@ -1,8 +1,9 @@
 //! Parquet tables: numeric columns, with missing values where the table has nulls.
 //!
-//! Read by hand: the `parquet` crate takes a minute to build, and bounds on memory for damaged headers are ours to keep
-//! here. Plain, dictionary, run-length, difference and split-byte encodings; pages as they are or with snappy, gzip or
-//! zstd. Columns that hold no numbers (texts, decimals, lists, structures) are left out. Not read: encrypted files.
+//! Read by hand: the `parquet` crate takes a minute to build, and bounds on memory for damaged
+//! headers are ours to keep here. Plain, dictionary, run-length, difference and split-byte
+//! encodings; pages as they are or with snappy, gzip or zstd. Columns that hold no numbers (texts,
+//! decimals, lists, structures) are left out. Not read: encrypted files.
 
 mod encodings;
 mod footer;
@@ -89,7 +90,11 @@ fn time_at(path: &Path, footer: &Footer, options: &ReadOptions) -> Result<Option
     match &options.time_column {
         TimeColumn::Absent => Ok(None),
         TimeColumn::Named(asked) => {
-            let names: Vec<&str> = footer.columns.iter().map(|column| column.name.as_str()).collect();
+            let names: Vec<&str> = footer
+                .columns
+                .iter()
+                .map(|column| column.name.as_str())
+                .collect();
             let at = names.iter().position(|name| name == asked);
             at.map(Some)
                 .ok_or_else(|| not_among(path, "time column", asked, &names))
@@ -139,9 +144,16 @@ fn read_column(
     })?;
     let mut first = 0;
     for (n_rows, chunks) in &footer.groups {
-        pages::read(source, column, kind, &chunks[at], *n_rows, &mut |row, value| {
-            put(first + row, value);
-        })?;
+        pages::read(
+            source,
+            column,
+            kind,
+            &chunks[at],
+            *n_rows,
+            &mut |row, value| {
+                put(first + row, value);
+            },
+        )?;
         first += n_rows;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The pages of one column → numbers, page by page.
 //!
-//! In: the chunk of a column. Out: calls with a row and a number; rows that are missing are passed over. One page at a time
-//! is unpacked.
+//! In: the chunk of a column. Out: calls with a row and a number; rows that are missing are passed
+//! over. One page at a time is unpacked.
 
 use super::encodings::{differences, plain, runs, split_bytes};
 use super::footer::{Chunk, Codec, Column, Kind};
@@ -11,7 +11,8 @@ use crate::read::source::{Source, damaged};
 use std::io::Read;
 use std::path::Path;
 
-/// Writers fill pages up to a megabyte; one that is larger must not be packed more than deflate can pack.
+/// Writers fill pages up to a megabyte; one that is larger must not be packed more than deflate can
+/// pack.
 const USUAL_PAGE: u64 = 1 << 21;
 
 /// Numbers of the kinds of pages.
@@ -53,7 +54,8 @@ pub(super) fn read(
         let header = input
             .structure()
             .ok_or_else(|| pages.damaged("the header of a page"))?;
-        let (Some(page), Some(unpacked), Some(packed)) = (header.int(1), size(&header, 2), size(&header, 3))
+        let (Some(page), Some(unpacked), Some(packed)) =
+            (header.int(1), size(&header, 2), size(&header, 3))
         else {
             return Err(pages.damaged("the header of a page"));
         };
@@ -72,7 +74,9 @@ pub(super) fn read(
 }
 
 fn size(header: &Value, field: i16) -> Option<usize> {
-    header.int(field).and_then(|size| usize::try_from(size).ok())
+    header
+        .int(field)
+        .and_then(|size| usize::try_from(size).ok())
 }
 
 /// What all pages of a column share.
@@ -135,7 +139,9 @@ impl Pages<'_> {
             (levels, &bytes[..])
         };
         let present: Option<Vec<u32>> = match self.column.optional {
-            true => Some(runs(levels, 1, count).ok_or_else(|| self.damaged("levels for every row"))?),
+            true => {
+                Some(runs(levels, 1, count).ok_or_else(|| self.damaged("levels for every row"))?)
+            }
             false => None,
         };
         let n_present = present.as_ref().map_or(count, |present| {
@@ -152,7 +158,13 @@ impl Pages<'_> {
         Ok(count)
     }
 
-    fn numbers(&self, encoding: i64, bytes: &[u8], count: usize, dictionary: &[f64]) -> Result<Vec<f64>> {
+    fn numbers(
+        &self,
+        encoding: i64,
+        bytes: &[u8],
+        count: usize,
+        dictionary: &[f64],
+    ) -> Result<Vec<f64>> {
         let found = match encoding {
             0 => plain(self.kind, bytes, count),
             2 | 8 => bytes.split_first().and_then(|(&width, rest)| {
@@ -193,7 +205,9 @@ impl Pages<'_> {
         let unpacked = match self.codec {
             Codec::None => Some(bytes.to_vec()),
             Codec::Snappy => match snap::raw::decompress_len(bytes) {
-                Ok(claimed) if claimed == size => snap::raw::Decoder::new().decompress_vec(bytes).ok(),
+                Ok(claimed) if claimed == size => {
+                    snap::raw::Decoder::new().decompress_vec(bytes).ok()
+                }
                 _ => None,
             },
             Codec::Gzip => read_all(flate2::read::MultiGzDecoder::new(bytes), size),

@@ -1,7 +1,8 @@
-//! Thrift's compact protocol, as far as the headers of Parquet need it: structures of numbers, texts, lists and structures.
+//! Thrift's compact protocol, as far as the headers of Parquet need it: structures of numbers,
+//! texts, lists and structures.
 //!
-//! In: bytes. Out: a [`Value`] tree, or `None` where the bytes are no such thing. A tree is never larger than a fixed
-//! multiple of its bytes.
+//! In: bytes. Out: a [`Value`] tree, or `None` where the bytes are no such thing. A tree is never
+//! larger than a fixed multiple of its bytes.
 
 /// Structures in structures.
 const DEEPEST: usize = 16;
@@ -75,7 +76,9 @@ impl<'a> Input<'a> {
     }
 
     pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let bytes = self.bytes.get(self.position..self.position.checked_add(count)?)?;
+        let bytes = self
+            .bytes
+            .get(self.position..self.position.checked_add(count)?)?;
         self.position += count;
         Some(bytes)
     }

@@ -1,4 +1,5 @@
-//! One line of text → cells → numbers. Knows delimiters, quotes, missing values and dates; not lines, not tables.
+//! One line of text → cells → numbers. Knows delimiters, quotes, missing values and dates; not
+//! lines, not tables.
 
 /// What stands between cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,9 @@ pub(crate) fn judge(cell: &[u8], decimal_comma: bool) -> Cell {
         return Cell::Missing;
     }
     let number = match decimal_comma {
-        false => std::str::from_utf8(cell).ok().and_then(|cell| cell.parse().ok()),
+        false => std::str::from_utf8(cell)
+            .ok()
+            .and_then(|cell| cell.parse().ok()),
         true => with_point(cell),
     };
     match number {
@@ -92,7 +95,9 @@ fn instant(cell: &[u8]) -> Option<f64> {
     let mut parts = clock.split(':');
     let (hours, minutes) = (whole(parts.next()?, 2)?, whole(parts.next()?, 2)?);
     let seconds: f64 = match parts.next() {
-        Some(seconds) if seconds.starts_with(|first: char| first.is_ascii_digit()) => seconds.parse().ok()?,
+        Some(seconds) if seconds.starts_with(|first: char| first.is_ascii_digit()) => {
+            seconds.parse().ok()?
+        }
         Some(_) => return None,
         None => 0.0,
     };
@@ -109,8 +114,8 @@ pub(crate) struct Cells<'a> {
     delimiter: Delimiter,
 }
 
-/// Cuts a line (without its line end) into cells. Surrounding white space and quotes do not belong to a cell; a quote that
-/// is not closed does.
+/// Cuts a line (without its line end) into cells. Surrounding white space and quotes do not belong
+/// to a cell; a quote that is not closed does.
 pub(crate) fn cells(line: &[u8], delimiter: Delimiter) -> Cells<'_> {
     let line = match delimiter {
         Delimiter::Space => line.trim_ascii(),
@@ -216,8 +221,9 @@ mod tests {
 
     #[test]
     fn cells_are_numbers_missing_or_text() {
-        let check =
-            |cell: &str, comma, expected| assert_eq!(judge(cell.as_bytes(), comma), expected, "{cell}");
+        let check = |cell: &str, comma, expected| {
+            assert_eq!(judge(cell.as_bytes(), comma), expected, "{cell}")
+        };
         check("1.5e-3", false, Cell::Number(1.5e-3));
         check("-.5", false, Cell::Number(-0.5));
         check("1,5", false, Cell::Text);
@@ -232,7 +238,11 @@ mod tests {
         check("1e999", false, Cell::Infinite);
         check("12 V", false, Cell::Text);
         check("1970-01-02", false, Cell::Instant(86_400.0));
-        check("2000-03-01T00:00:00.5Z", false, Cell::Instant(951_868_800.5));
+        check(
+            "2000-03-01T00:00:00.5Z",
+            false,
+            Cell::Instant(951_868_800.5),
+        );
         check("2024-02-29 12:30", false, Cell::Instant(1_709_209_800.0));
         check("2024-13-01", false, Cell::Text);
         check("2024-01-01 1:2:3", false, Cell::Text);

@@ -1,5 +1,5 @@
-//! How a text is written: delimiter, decimal comma, header, comments. Decided from its first lines and never changed
-//! afterwards; what does not fit later is an error with its line.
+//! How a text is written: delimiter, decimal comma, header, comments. Decided from its first lines
+//! and never changed afterwards; what does not fit later is an error with its line.
 
 use super::cells::{Cell, Delimiter, cells, judge, name};
 
@@ -10,7 +10,8 @@ pub(super) struct Dialect {
     pub decimal_comma: bool,
 }
 
-/// What can stand between cells, and whether numbers may have a decimal comma; the first of equals is taken.
+/// What can stand between cells, and whether numbers may have a decimal comma; the first of equals
+/// is taken.
 const DIALECTS: [(Delimiter, bool); 9] = [
     (Delimiter::Byte(b'\t'), false),
     (Delimiter::Byte(b';'), false),
@@ -28,7 +29,8 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start().first(), Some(b'#' | b'%'))
 }
 
-/// The way of writing under which most lines have the same number of cells and most cells are numbers.
+/// The way of writing under which most lines have the same number of cells and most cells are
+/// numbers.
 pub(super) fn dialect(lines: &[Vec<u8>], asked: Option<char>) -> Dialect {
     let asked = asked.map(|delimiter| match delimiter {
         ' ' => Delimiter::Space,
@@ -49,7 +51,10 @@ pub(super) fn dialect(lines: &[Vec<u8>], asked: Option<char>) -> Dialect {
 }
 
 fn score(lines: &[Vec<u8>], delimiter: Delimiter, decimal_comma: bool, asked: bool) -> f64 {
-    let mut counts: Vec<usize> = lines.iter().map(|line| cells(line, delimiter).count()).collect();
+    let mut counts: Vec<usize> = lines
+        .iter()
+        .map(|line| cells(line, delimiter).count())
+        .collect();
     counts.sort_unstable();
     let longest = counts.chunk_by(|a, b| a == b).max_by_key(|run| run.len());
     let Some(run) = longest else { return 0.0 };
@@ -66,8 +71,9 @@ fn score(lines: &[Vec<u8>], delimiter: Delimiter, decimal_comma: bool, asked: bo
     run.len() as f64 / lines.len() as f64 * good as f64 / all.max(1) as f64
 }
 
-/// Whether a first line holds names: nothing in it is a number, or it starts with a word, or (as pandas writes it) it
-/// counts the columns, after an empty cell or above a line of numbers that are not whole.
+/// Whether a first line holds names: nothing in it is a number, or it starts with a word, or (as
+/// pandas writes it) it counts the columns, after an empty cell or above a line of numbers that are
+/// not whole.
 pub(super) fn is_header(line: &[u8], next: Option<&[u8]>, dialect: Dialect) -> bool {
     let judged: Vec<Cell> = cells(line, dialect.delimiter)
         .map(|cell| judge(cell, dialect.decimal_comma))
@@ -77,20 +83,23 @@ pub(super) fn is_header(line: &[u8], next: Option<&[u8]>, dialect: Dialect) -> b
         let mut cells = cells.iter().enumerate();
         cells.all(|(i, cell)| *cell == Cell::Number(i as f64 + first))
     };
-    let counts = || judged.len() > 1 && (count_from(0.0, &judged[1..]) || count_from(1.0, &judged[1..]));
+    let counts =
+        || judged.len() > 1 && (count_from(0.0, &judged[1..]) || count_from(1.0, &judged[1..]));
     let above_fractions = || {
-        let fraction =
-            |cell: &[u8]| matches!(judge(cell, dialect.decimal_comma), Cell::Number(x) if x.fract() != 0.0);
+        let fraction = |cell: &[u8]| matches!(judge(cell, dialect.decimal_comma), Cell::Number(x) if x.fract() != 0.0);
         next.is_some_and(|line| cells(line, dialect.delimiter).all(fraction))
     };
     match judged.first() {
         Some(Cell::Text) => true,
-        Some(Cell::Missing) => counts() || (!judged.iter().any(number) && judged.contains(&Cell::Text)),
+        Some(Cell::Missing) => {
+            counts() || (!judged.iter().any(number) && judged.contains(&Cell::Text))
+        }
         _ => judged.len() > 1 && count_from(0.0, &judged) && above_fractions(),
     }
 }
 
-/// What comments before the table say: `Sampling Rate (Hz):= 1000.00`, `Labels:= ECG`, or a line of names.
+/// What comments before the table say: `Sampling Rate (Hz):= 1000.00`, `Labels:= ECG`, or a line of
+/// names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Preamble {
     pub rate: Option<f64>,
@@ -121,7 +130,12 @@ pub(super) fn preamble(comments: &[Vec<u8>], dialect: Dialect, n_columns: usize)
             "sfreq",
         ]
         .iter()
-        .any(|known| key == *known || key.strip_prefix(known).is_some_and(|unit| unit.trim() == "(hz)"));
+        .any(|known| {
+            key == *known
+                || key
+                    .strip_prefix(known)
+                    .is_some_and(|unit| unit.trim() == "(hz)")
+        });
         if is_rate {
             let number = value.split_whitespace().next().unwrap_or_default();
             found.rate = number

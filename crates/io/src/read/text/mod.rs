@@ -1,11 +1,13 @@
 //! Tables in text: CSV, TSV, columns between spaces.
 //!
-//! Three steps: the first lines tell how the text is written ([`detect`]), a first pass counts rows and finds ragged lines
-//! ([`scan`]), a second pass decodes every cell into its place. Lines are as long as they are; apart from one line at a time
-//! and one column that may be the time, nothing is held but the matrix.
+//! Three steps: the first lines tell how the text is written ([`detect`]), a first pass counts rows
+//! and finds ragged lines ([`scan`]), a second pass decodes every cell into its place. Lines are as
+//! long as they are; apart from one line at a time and one column that may be the time, nothing is
+//! held but the matrix.
 //!
-//! Missing values are empty cells and the words of [`cells::MISSING`]. Lines that start with `#` or `%` are comments, blank
-//! lines are passed over. Not understood: cells with line breaks in them, thousands separators, units behind numbers.
+//! Missing values are empty cells and the words of [`cells::MISSING`]. Lines that start with `#` or
+//! `%` are comments, blank lines are passed over. Not understood: cells with line breaks in them,
+//! thousands separators, units behind numbers.
 
 mod cells;
 mod detect;
@@ -116,10 +118,16 @@ fn plan(path: &Path, sample: &Sample, options: &ReadOptions) -> Result<Plan> {
 }
 
 /// Makes the channels; gives the channel of every column.
-fn channels(contents: &mut Contents, plan: &Plan, found: &Scan, options: &ReadOptions) -> Vec<Option<usize>> {
+fn channels(
+    contents: &mut Contents,
+    plan: &Plan,
+    found: &Scan,
+    options: &ReadOptions,
+) -> Vec<Option<usize>> {
     let names = &plan.names;
-    let empty_end =
-        found.n_columns > 1 && found.last_is_empty && names.last().is_none_or(|last| last.is_empty());
+    let empty_end = found.n_columns > 1
+        && found.last_is_empty
+        && names.last().is_none_or(|last| last.is_empty());
     if empty_end {
         contents.detected("every line ends with a delimiter; the empty last column is left out");
     }
@@ -144,7 +152,9 @@ fn channels(contents: &mut Contents, plan: &Plan, found: &Scan, options: &ReadOp
         channels.push(Some(position));
         let own = names.get(column).filter(|name| !name.is_empty());
         contents.channels.push(Channel {
-            name: own.cloned().unwrap_or_else(|| format!("ch{}", position + 1)),
+            name: own
+                .cloned()
+                .unwrap_or_else(|| format!("ch{}", position + 1)),
             rate,
             n_samples: found.n_rows,
             ..Channel::default()
@@ -204,7 +214,12 @@ fn no_rows(path: &Path) -> Error {
 }
 
 /// The column that may be the time.
-fn time_at(path: &Path, options: &ReadOptions, names: &[String], n_columns: usize) -> Result<Option<usize>> {
+fn time_at(
+    path: &Path,
+    options: &ReadOptions,
+    names: &[String],
+    n_columns: usize,
+) -> Result<Option<usize>> {
     match &options.time_column {
         TimeColumn::Absent => Ok(None),
         TimeColumn::Detect => match names.first() {
@@ -278,7 +293,14 @@ impl Reader for TextReader {
                         Cell::Missing => {}
                         wrong => {
                             let column = &self.contents.channels[channel].name;
-                            return Err(not_a_number(&path, number, column, cell, wrong, self.dialect));
+                            return Err(not_a_number(
+                                &path,
+                                number,
+                                column,
+                                cell,
+                                wrong,
+                                self.dialect,
+                            ));
                         }
                     }
                 }
@@ -289,14 +311,22 @@ impl Reader for TextReader {
     }
 }
 
-fn not_a_number(path: &Path, line: usize, column: &str, cell: &[u8], wrong: Cell, dialect: Dialect) -> Error {
+fn not_a_number(
+    path: &Path,
+    line: usize,
+    column: &str,
+    cell: &[u8],
+    wrong: Cell,
+    dialect: Dialect,
+) -> Error {
     let text = name(cell);
     let shown: String = text.chars().take(40).collect();
     let found = match shown.len() < text.len() {
         true => format!("`{shown}…`"),
         false => format!("`{text}`"),
     };
-    let comma = text.contains(',') && !dialect.decimal_comma && dialect.delimiter != Delimiter::Byte(b',');
+    let comma =
+        text.contains(',') && !dialect.decimal_comma && dialect.delimiter != Delimiter::Byte(b',');
     let remedy = match wrong {
         Cell::Infinite => "repair the value or mark it as missing",
         Cell::Instant(_) => "name the time column, or leave this one out",

@@ -1,5 +1,5 @@
-//! The first pass over a text: how many rows and columns, and do all lines agree? After it the size of the matrix is
-//! known, and a ragged line has been found before any memory was asked for.
+//! The first pass over a text: how many rows and columns, and do all lines agree? After it the size
+//! of the matrix is known, and a ragged line has been found before any memory was asked for.
 
 use super::cells::{Cell, cells, judge};
 use super::detect::{Dialect, is_comment};
@@ -33,7 +33,11 @@ pub(super) struct Lines<R> {
 impl<R: BufRead> Lines<R> {
     pub fn new(input: R) -> Self {
         let (line, number) = (Vec::new(), 0);
-        Self { input, line, number }
+        Self {
+            input,
+            line,
+            number,
+        }
     }
 
     pub fn next(&mut self) -> std::io::Result<Option<&[u8]>> {
@@ -51,8 +55,8 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Counts rows from line `first_row` on. `expected` are the columns of the header and its line; without a header the
-/// first row decides.
+/// Counts rows from line `first_row` on. `expected` are the columns of the header and its line;
+/// without a header the first row decides.
 pub(super) fn scan(
     source: &mut Source,
     dialect: Dialect,
@@ -90,7 +94,12 @@ pub(super) fn scan(
         }
         let (expected_line, expected_cells) = *expected.get_or_insert((number, n_cells));
         if n_cells != expected_cells {
-            return Err(ragged(&path, number, (expected_line, expected_cells), n_cells));
+            return Err(ragged(
+                &path,
+                number,
+                (expected_line, expected_cells),
+                n_cells,
+            ));
         }
         found.last_is_empty &= last_is_empty;
         if found.n_rows > 0 {
@@ -103,7 +112,12 @@ pub(super) fn scan(
     Ok(found)
 }
 
-fn ragged(path: &Path, line: usize, (expected_line, expected): (usize, usize), found: usize) -> Error {
+fn ragged(
+    path: &Path,
+    line: usize,
+    (expected_line, expected): (usize, usize),
+    found: usize,
+) -> Error {
     let columns = |count: usize| match count {
         1 => "1 column".to_string(),
         _ => format!("{count} columns"),

@@ -1,6 +1,7 @@
 //! The header of a WFDB record: a line for the record and a line for each signal.
 //!
-//! Read as <https://physionet.org/physiotools/wag/header-5.htm> says. Refused: records of several segments.
+//! Read as <https://physionet.org/physiotools/wag/header-5.htm> says. Refused: records of several
+//! segments.
 
 use super::samples::Coding;
 use crate::error::{Error, Result};
@@ -99,7 +100,12 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Header> {
             0 => "at least one signal".to_string(),
             _ => format!("{n_signals} signals, as line {number} says"),
         };
-        return Err(damaged(path, "signal lines", expected, signals.len().to_string()));
+        return Err(damaged(
+            path,
+            "signal lines",
+            expected,
+            signals.len().to_string(),
+        ));
     }
     Ok(Header {
         rate,

@@ -1,9 +1,10 @@
 //! WFDB records of PhysioNet: a header `.hea` and the signal files that it names.
 //!
-//! Numbers are scaled to physical units, samples that stand for missing ones become missing, skewed signals are put in
-//! their place, and signals with several samples a frame are averaged over each frame, as the WFDB library does by
-//! default. Formats 16, 24, 32, 61, 80, 160 and 212. Checksums are not compared. Refused: records of several segments, and
-//! signal files in other directories than the header.
+//! Numbers are scaled to physical units, samples that stand for missing ones become missing, skewed
+//! signals are put in their place, and signals with several samples a frame are averaged over each
+//! frame, as the WFDB library does by default. Formats 16, 24, 32, 61, 80, 160 and 212. Checksums
+//! are not compared. Refused: records of several segments, and signal files in other directories
+//! than the header.
 
 mod header;
 mod samples;
@@ -195,14 +196,18 @@ impl WfdbReader {
         let mut source = Source::open(&group.path)?;
         let mut samples = Samples::new(source.stream(signals[0].offset)?, signals[0].coding);
         let longest_skew = signals.iter().map(|signal| signal.skew).max().unwrap_or(0);
-        let end = table.rows().end.saturating_add(longest_skew).min(self.n_frames);
+        let end = table
+            .rows()
+            .end
+            .saturating_add(longest_skew)
+            .min(self.n_frames);
         for frame in 0..end {
             for (signal, channel) in signals.iter().zip(group.signals.clone()) {
                 let (mut sum, mut count) = (0.0, 0.0);
                 for _ in 0..signal.per_frame {
-                    let sample = samples
-                        .next()
-                        .map_err(|error| failed(&group.path, error, &format!("frame {}", frame + 1)))?;
+                    let sample = samples.next().map_err(|error| {
+                        failed(&group.path, error, &format!("frame {}", frame + 1))
+                    })?;
                     if !sample.is_nan() {
                         sum += sample;
                         count += 1.0;

@@ -6,15 +6,16 @@
 //! d_q_i = Σ_j d_logit_ij κ_j      d_κ_j = Σ_i d_logit_ij q_i      d_v_j = Σ_i A_ij d_o_i      d_α = −Σ_ij d_logit_ij |i−j|
 //! ```
 //!
-//! Blocks are taken [`QUERY_GROUP`] at a time: all that belongs to one lies in one place, its [`Member`], and stays in
-//! the first-level cache while the keys go by in groups of [`KEY_GROUP`]. For one such tile, A and d_logit are made
-//! block by block and kept; then d_κ and d_v of these keys are summed over the blocks lane by lane in registers, and
-//! once across lanes.
+//! Blocks are taken [`QUERY_GROUP`] at a time: all that belongs to one lies in one place, its
+//! [`Member`], and stays in the first-level cache while the keys go by in groups of [`KEY_GROUP`].
+//! For one such tile, A and d_logit are made block by block and kept; then d_κ and d_v of these
+//! keys are summed over the blocks lane by lane in registers, and once across lanes.
 //!
-//! A member of a head of width 8 with vectors of 16 fills 2 KiB: what is read in its first half, what is written in its
-//! second. So no read falls on the same place of a 4-KiB page as a recent write to another member, which processors may
-//! take for the same address and wait. With buffers of their own, the time of a step differed by a third between
-//! processes and builds; that this is the reason was inferred from the cure, not seen in a counter.
+//! A member of a head of width 8 with vectors of 16 fills 2 KiB: what is read in its first half,
+//! what is written in its second. So no read falls on the same place of a 4-KiB page as a recent
+//! write to another member, which processors may take for the same address and wait. With buffers
+//! of their own, the time of a step differed by a third between processes and builds; that this is
+//! the reason was inferred from the cure, not seen in a counter.
 
 use super::super::band::{Band, KEY_GROUP, Side};
 use super::super::simd::Simd;
@@ -23,8 +24,9 @@ use super::{Attention, differences};
 use std::f32::consts::LN_2;
 use std::ops::Range;
 
-/// Blocks of a tile: as many as fit, with all that belongs to them, into two thirds of a first-level cache of 48 KiB if
-/// heads are 8 wide and vectors 16. The more they are, the fewer sums across lanes there are.
+/// Blocks of a tile: as many as fit, with all that belongs to them, into two thirds of a
+/// first-level cache of 48 KiB if heads are 8 wide and vectors 16. The more they are, the fewer
+/// sums across lanes there are.
 const QUERY_GROUP: usize = 16;
 
 /// What the forward pass left, for all blocks.
@@ -48,7 +50,8 @@ pub struct Saved<'a> {
 pub struct Gradients<'a> {
     /// Gradient of √d_h·q_i, blocks × d_h × lanes, overwritten.
     pub d_queries: &'a mut [f32],
-    /// Gradients of the keys and values of this head (N × 2d_h), overwritten inside the returned range of keys.
+    /// Gradients of the keys and values of this head (N × 2d_h), overwritten inside the returned
+    /// range of keys.
     pub d_keys_values: &'a mut [f32],
     /// Scratch, as long as [`group_len`] says.
     pub group: &'a mut [f32],
@@ -59,14 +62,15 @@ pub const fn group_len(d_head: usize, lanes: usize) -> usize {
     QUERY_GROUP * member_len(d_head) * lanes
 }
 
-/// Vectors of one member: queries, output gradients over the softmax sums and query gradients (d_h each), weights and
-/// logit gradients of the keys at hand ([`KEY_GROUP`] each).
+/// Vectors of one member: queries, output gradients over the softmax sums and query gradients (d_h
+/// each), weights and logit gradients of the keys at hand ([`KEY_GROUP`] each).
 const fn member_len(d_head: usize) -> usize {
     3 * d_head + 2 * KEY_GROUP
 }
 
 impl Attention<'_> {
-    /// Fills `d` for head `h` and the blocks `blocks`; returns ∂/∂α and the range of keys that these blocks look at.
+    /// Fills `d` for head `h` and the blocks `blocks`; returns ∂/∂α and the range of keys that
+    /// these blocks look at.
     pub fn backward<S: Simd>(
         &self,
         simd: S,
@@ -76,8 +80,16 @@ impl Attention<'_> {
         d: Gradients,
     ) -> (f64, Range<usize>) {
         let n_blocks = self.query_positions.len() / S::LANES;
-        self.check::<S>(n_blocks, saved.bands, saved.queries.len(), saved.peaks.len());
-        assert!(saved.d_outputs.len() == saved.queries.len() && saved.outputs.len() == saved.queries.len());
+        self.check::<S>(
+            n_blocks,
+            saved.bands,
+            saved.queries.len(),
+            saved.peaks.len(),
+        );
+        assert!(
+            saved.d_outputs.len() == saved.queries.len()
+                && saved.outputs.len() == saved.queries.len()
+        );
         assert!(saved.inverse_totals.len() == saved.peaks.len());
         assert!(blocks.end <= n_blocks && h < self.n_heads);
         assert!(d.d_queries.len() == blocks.len() * self.d_head * S::LANES);
@@ -136,7 +148,8 @@ impl Attention<'_> {
         for first in blocks.clone().step_by(QUERY_GROUP) {
             let group = first..(first + QUERY_GROUP).min(blocks.end);
             for (i, block) in group.clone().enumerate() {
-                // SAFETY: the block exists, and there is room for `QUERY_GROUP` members; `backward` asserted the lengths.
+                // SAFETY: the block exists, and there is room for `QUERY_GROUP` members; `backward`
+                // asserted the lengths.
                 unsafe {
                     let memory = d.group.as_mut_ptr().add(i * member_len(width) * S::LANES);
                     members[i] = pass.bring::<WIDTH, FIXED>(memory, block, &saved);
@@ -149,12 +162,15 @@ impl Attention<'_> {
                 while j < plan.end {
                     let count = KEY_GROUP.min(plan.end - j);
                     for tile in &plan.tiles[..plan.n_tiles] {
-                        // SAFETY: keys of a band exist, and it ends between groups or at N, so all `count` are in it.
+                        // SAFETY: keys of a band exist, and it ends between groups or at N, so all
+                        // `count` are in it.
                         unsafe { pass.fill::<WIDTH, FIXED>(&members, tile, j, count) };
                     }
                     let rows = &mut d.d_keys_values[j * 2 * width..(j + count) * 2 * width];
                     // SAFETY: these are members.
-                    unsafe { pass.sum_over_blocks::<WIDTH, FIXED>(&plan.active[..plan.n_active], rows) };
+                    unsafe {
+                        pass.sum_over_blocks::<WIDTH, FIXED>(&plan.active[..plan.n_active], rows)
+                    };
                     j += count;
                 }
             }
@@ -272,8 +288,8 @@ struct Pass<'a, S: Simd> {
 }
 
 impl<S: Simd> Pass<'_, S> {
-    /// Makes a member of a block. Dividing d_o and the mean ⟨d_o, o⟩ by the softmax sum makes weight·(⟨d_o, v⟩ − mean)
-    /// of A·(d_A − Σ A d_A), which is free of the sum.
+    /// Makes a member of a block. Dividing d_o and the mean ⟨d_o, o⟩ by the softmax sum makes
+    /// weight·(⟨d_o, v⟩ − mean) of A·(d_A − Σ A d_A), which is free of the sum.
     #[inline(always)]
     unsafe fn bring<const WIDTH: usize, const FIXED: bool>(
         &self,
@@ -296,7 +312,11 @@ impl<S: Simd> Pass<'_, S> {
                 simd.store(memory.add((width + c) * S::LANES), d_o);
                 simd.store(memory.add((2 * width + c) * S::LANES), simd.zero());
             }
-            let position = self.attention.query_positions.as_ptr().add(block * S::LANES);
+            let position = self
+                .attention
+                .query_positions
+                .as_ptr()
+                .add(block * S::LANES);
             Member {
                 memory,
                 band: saved.bands[block * self.attention.n_heads + self.h],
@@ -307,7 +327,8 @@ impl<S: Simd> Pass<'_, S> {
         }
     }
 
-    /// Makes weights and logit gradients of a tile for `count` keys from j on, at most [`KEY_GROUP`].
+    /// Makes weights and logit gradients of a tile for `count` keys from j on, at most
+    /// [`KEY_GROUP`].
     #[inline(always)]
     unsafe fn fill<const WIDTH: usize, const FIXED: bool>(
         &mut self,
@@ -344,11 +365,17 @@ impl<S: Simd> Pass<'_, S> {
         // SAFETY: the caller's contract.
         unsafe {
             if side != Side::Middle {
-                self.fill_keys::<WIDTH, FIXED, BLOCKS, KEY_GROUP, false, false, false>(members, side, j, 0);
+                self.fill_keys::<WIDTH, FIXED, BLOCKS, KEY_GROUP, false, false, false>(
+                    members, side, j, 0,
+                );
             } else if self.attention.causal {
-                self.fill_keys::<WIDTH, FIXED, BLOCKS, KEY_GROUP, false, true, true>(members, side, j, 0);
+                self.fill_keys::<WIDTH, FIXED, BLOCKS, KEY_GROUP, false, true, true>(
+                    members, side, j, 0,
+                );
             } else {
-                self.fill_keys::<WIDTH, FIXED, BLOCKS, KEY_GROUP, false, true, false>(members, side, j, 0);
+                self.fill_keys::<WIDTH, FIXED, BLOCKS, KEY_GROUP, false, true, false>(
+                    members, side, j, 0,
+                );
             }
         }
     }
@@ -363,12 +390,15 @@ impl<S: Simd> Pass<'_, S> {
     ) {
         for k in 0..count {
             // SAFETY: the caller's contract.
-            unsafe { self.fill_keys::<WIDTH, FIXED, 1, 1, true, true, true>([member], Side::Middle, j, k) };
+            unsafe {
+                self.fill_keys::<WIDTH, FIXED, 1, 1, true, true, true>([member], Side::Middle, j, k)
+            };
         }
     }
 
-    /// `KEYS` keys from j + first on. A query may come before a key only if `MIDDLE` and, should attention be causal,
-    /// `CAUSAL`: a question that costs more than its answer, so it is asked outside.
+    /// `KEYS` keys from j + first on. A query may come before a key only if `MIDDLE` and, should
+    /// attention be causal, `CAUSAL`: a question that costs more than its answer, so it is asked
+    /// outside.
     #[inline(always)]
     unsafe fn fill_keys<
         const WIDTH: usize,
@@ -396,7 +426,8 @@ impl<S: Simd> Pass<'_, S> {
             let mut logits = [[simd.zero(); KEYS]; BLOCKS];
             let mut d_weights = [[simd.zero(); KEYS]; BLOCKS];
             for b in 0..BLOCKS {
-                let lengths = differences::<S, KEYS, MIDDLE>(simd, members[b].position, key_positions);
+                let lengths =
+                    differences::<S, KEYS, MIDDLE>(simd, members[b].position, key_positions);
                 for k in 0..KEYS {
                     logits[b][k] = simd.neg_mul_add(slope, lengths[k], members[b].start);
                     d_weights[b][k] = simd.sub(simd.zero(), members[b].mean);
@@ -452,8 +483,8 @@ impl<S: Simd> Pass<'_, S> {
         }
     }
 
-    /// d_κ_j += ln 2 · Σ d_logit q (the queries carry log₂e) and d_v_j += Σ weight·d_o over the members, for the
-    /// keys whose `rows` (keys × 2d_h) are given.
+    /// d_κ_j += ln 2 · Σ d_logit q (the queries carry log₂e) and d_v_j += Σ weight·d_o over the
+    /// members, for the keys whose `rows` (keys × 2d_h) are given.
     #[inline(always)]
     unsafe fn sum_over_blocks<const WIDTH: usize, const FIXED: bool>(
         &self,
@@ -461,7 +492,8 @@ impl<S: Simd> Pass<'_, S> {
         rows: &mut [f32],
     ) {
         let (simd, width) = (self.simd, self.attention.width::<WIDTH, FIXED>());
-        // Two keys share what is read of a member; weights meet output gradients, logit gradients queries.
+        // Two keys share what is read of a member; weights meet output gradients, logit gradients
+        // queries.
         for (pair, rows) in rows.chunks_mut(4 * width).enumerate() {
             for (what, place, scale) in [(KEY_GROUP, 0, LN_2), (0, width, 1.0)] {
                 for c in (0..width).step_by(WIDTH) {

@@ -1,5 +1,5 @@
-//! The forward pass: one sweep over the keys of a band, with logits, weights, softmax sum and output in registers, of two
-//! blocks at a time where there are registers for it.
+//! The forward pass: one sweep over the keys of a band, with logits, weights, softmax sum and
+//! output in registers, of two blocks at a time where there are registers for it.
 
 use super::super::band::{Band, KEY_GROUP, Side};
 use super::super::math::{exp2, exp2_in_range};
@@ -13,7 +13,8 @@ pub struct Forward<'a> {
     pub bands: &'a [Band],
     /// Queries times log₂e/√d_h, packed; unused lanes are 0.
     pub queries: &'a [f32],
-    /// Upper bounds of the logits (statistics); replaced by the true maxima where the band is steep.
+    /// Upper bounds of the logits (statistics); replaced by the true maxima where the band is
+    /// steep.
     pub peaks: &'a mut [f32],
     /// → o, packed.
     pub outputs: &'a mut [f32],
@@ -22,10 +23,16 @@ pub struct Forward<'a> {
 }
 
 impl Attention<'_> {
-    /// Outputs and softmax sums of the blocks in `block`; `query_positions` belongs to these blocks.
+    /// Outputs and softmax sums of the blocks in `block`; `query_positions` belongs to these
+    /// blocks.
     pub fn forward<S: Simd>(&self, simd: S, blocks: Forward) {
         let n_blocks = self.query_positions.len() / S::LANES;
-        self.check::<S>(n_blocks, blocks.bands, blocks.queries.len(), blocks.peaks.len());
+        self.check::<S>(
+            n_blocks,
+            blocks.bands,
+            blocks.queries.len(),
+            blocks.peaks.len(),
+        );
         assert!(blocks.outputs.len() == blocks.queries.len());
         assert!(blocks.inverse_totals.len() == blocks.peaks.len());
         match self.d_head {
@@ -49,7 +56,11 @@ impl Attention<'_> {
     }
 
     #[inline(always)]
-    fn forward_blocks<S: Simd, const WIDTH: usize, const FIXED: bool>(&self, simd: S, mut blocks: Forward) {
+    fn forward_blocks<S: Simd, const WIDTH: usize, const FIXED: bool>(
+        &self,
+        simd: S,
+        mut blocks: Forward,
+    ) {
         for h in 0..self.n_heads {
             let mut at = h;
             while at < blocks.bands.len() {
@@ -82,8 +93,8 @@ impl Attention<'_> {
         blocks: &mut Forward,
     ) {
         let width = self.width::<WIDTH, FIXED>();
-        // SAFETY: packed arrays hold width × lanes values from `packed` on, statistics hold lanes values from
-        // `statistic` on, keys end before N.
+        // SAFETY: packed arrays hold width × lanes values from `packed` on, statistics hold lanes
+        // values from `statistic` on, keys end before N.
         unsafe {
             let mut sweeps = [Sweep::<S, WIDTH> {
                 q: blocks.queries.as_ptr(),
@@ -98,7 +109,11 @@ impl Attention<'_> {
                 let sweep = &mut sweeps[b];
                 bands[b] = blocks.bands[at];
                 sweep.q = blocks.queries.as_ptr().add(packed);
-                sweep.position = simd.load(self.query_positions.as_ptr().add(at / self.n_heads * S::LANES));
+                sweep.position = simd.load(
+                    self.query_positions
+                        .as_ptr()
+                        .add(at / self.n_heads * S::LANES),
+                );
                 let peak_at = blocks.peaks.as_mut_ptr().add(statistic);
                 if bands[b].steep {
                     simd.store(
@@ -157,8 +172,8 @@ impl Attention<'_> {
         peak
     }
 
-    /// All keys of the bands: first those of one block only, then those of all, then again those of one only. Every
-    /// block meets its keys in their order.
+    /// All keys of the bands: first those of one block only, then those of all, then again those of
+    /// one only. Every block meets its keys in their order.
     #[inline(always)]
     unsafe fn sweep<
         S: Simd,
@@ -178,17 +193,35 @@ impl Attention<'_> {
         // SAFETY: keys of a band exist.
         unsafe {
             if BLOCKS == 1 {
-                self.sweep_keys::<S, WIDTH, FIXED, BLOCKS, STEEP>(simd, h, bands, start..end, sweeps);
+                self.sweep_keys::<S, WIDTH, FIXED, BLOCKS, STEEP>(
+                    simd,
+                    h,
+                    bands,
+                    start..end,
+                    sweeps,
+                );
                 return;
             }
             for (band, sweep) in bands.iter().zip(sweeps.iter_mut()) {
                 let (band, sweep) = (std::array::from_ref(band), std::array::from_mut(sweep));
-                self.sweep_keys::<S, WIDTH, FIXED, 1, STEEP>(simd, h, band, band[0].start..start, sweep);
+                self.sweep_keys::<S, WIDTH, FIXED, 1, STEEP>(
+                    simd,
+                    h,
+                    band,
+                    band[0].start..start,
+                    sweep,
+                );
             }
             self.sweep_keys::<S, WIDTH, FIXED, BLOCKS, STEEP>(simd, h, bands, start..end, sweeps);
             for (band, sweep) in bands.iter().zip(sweeps.iter_mut()) {
                 let (band, sweep) = (std::array::from_ref(band), std::array::from_mut(sweep));
-                self.sweep_keys::<S, WIDTH, FIXED, 1, STEEP>(simd, h, band, end..band[0].end, sweep);
+                self.sweep_keys::<S, WIDTH, FIXED, 1, STEEP>(
+                    simd,
+                    h,
+                    band,
+                    end..band[0].end,
+                    sweep,
+                );
             }
         }
     }
@@ -242,15 +275,18 @@ impl Attention<'_> {
                 }
                 let slope = simd.splat(self.slope);
                 while j < until {
-                    self.add_keys::<S, WIDTH, FIXED, BLOCKS, STEEP, 1, true, true>(simd, h, j, slope, sweeps);
+                    self.add_keys::<S, WIDTH, FIXED, BLOCKS, STEEP, 1, true, true>(
+                        simd, h, j, slope, sweeps,
+                    );
                     j += 1;
                 }
             }
         }
     }
 
-    /// Takes `KEYS` keys from j on into sums and outputs of the blocks, which share what is read of the keys. A query may
-    /// come before a key only if `MIDDLE` and, should attention be causal, `CAUSAL`.
+    /// Takes `KEYS` keys from j on into sums and outputs of the blocks, which share what is read of
+    /// the keys. A query may come before a key only if `MIDDLE` and, should attention be causal,
+    /// `CAUSAL`.
     #[inline(always)]
     unsafe fn add_keys<
         S: Simd,
@@ -276,7 +312,8 @@ impl Attention<'_> {
             let key_positions = self.key_positions.as_ptr().add(j);
             let mut weights = [[simd.zero(); KEYS]; BLOCKS];
             for b in 0..BLOCKS {
-                let lengths = differences::<S, KEYS, MIDDLE>(simd, sweeps[b].position, key_positions);
+                let lengths =
+                    differences::<S, KEYS, MIDDLE>(simd, sweeps[b].position, key_positions);
                 for k in 0..KEYS {
                     weights[b][k] = simd.neg_mul_add(slope, lengths[k], sweeps[b].start);
                 }
@@ -294,8 +331,10 @@ impl Attention<'_> {
                 for k in 0..KEYS {
                     weights[b][k] = weight::<S, STEEP>(simd, weights[b][k]);
                     if CAUSAL && self.causal {
-                        let difference = simd.sub(sweeps[b].position, simd.splat(*key_positions.add(k)));
-                        weights[b][k] = simd.select_non_negative(difference, weights[b][k], simd.zero());
+                        let difference =
+                            simd.sub(sweeps[b].position, simd.splat(*key_positions.add(k)));
+                        weights[b][k] =
+                            simd.select_non_negative(difference, weights[b][k], simd.zero());
                     }
                     sweeps[b].total = simd.add(sweeps[b].total, weights[b][k]);
                 }

@@ -4,15 +4,18 @@
 //! logit_ij = ⟨q_i, κ_j⟩/√d_h − α|i−j|      A = softmax_j(logit)      o_i = Σ_j A_ij v_j
 //! ```
 //!
-//! The lanes of a vector are queries. One *block* is as many queries as a vector has lanes; its logits against one
-//! key take d_h products with broadcast elements of that key, and softmax sums and outputs stay lane by lane, so
-//! that the forward pass has no sum across lanes at all. Keys come in groups of [`KEY_GROUP`], so that several
-//! chains of dependent products are under way at once.
+//! The lanes of a vector are queries. One *block* is as many queries as a vector has lanes; its
+//! logits against one key take d_h products with broadcast elements of that key, and softmax sums
+//! and outputs stay lane by lane, so that the forward pass has no sum across lanes at all. Keys
+//! come in groups of [`KEY_GROUP`], so that several chains of dependent products are under way at
+//! once.
 //!
-//! Everything is in powers of two: queries carry log₂e/√d_h, the slope log₂e, and weights are 2^(logit − peak).
-//! Keys outside the [`Band`] of a block are skipped. Which band, and which `peak`, [`super::band`] decides.
+//! Everything is in powers of two: queries carry log₂e/√d_h, the slope log₂e, and weights are
+//! 2^(logit − peak). Keys outside the [`Band`] of a block are skipped. Which band, and which
+//! `peak`, [`super::band`] decides.
 //!
-//! *Packed* arrays below are blocks × H × d_h × lanes, see [`super::pack`]; *statistics* are blocks × H × lanes.
+//! *Packed* arrays below are blocks × H × d_h × lanes, see [`super::pack`]; *statistics* are blocks
+//! × H × lanes.
 
 mod backward;
 mod forward;
@@ -41,7 +44,8 @@ pub struct Attention<'a> {
     pub key_positions: &'a [f32],
     /// Patch index of every query, blocks × lanes; lanes beyond the last query repeat it.
     pub query_positions: &'a [f32],
-    /// Keys and values side by side, head by head (H × N × 2d_h): what a query meets next lies next.
+    /// Keys and values side by side, head by head (H × N × 2d_h): what a query meets next lies
+    /// next.
     pub keys_values: &'a [f32],
 }
 
@@ -60,7 +64,9 @@ impl Attention<'_> {
                 && b.middle <= b.right
                 && b.right <= b.end
                 && b.end <= n
-                && [b.start, b.middle, b.right, b.end].into_iter().all(is_split)
+                && [b.start, b.middle, b.right, b.end]
+                    .into_iter()
+                    .all(is_split)
         }));
     }
 

@@ -11,8 +11,8 @@ use super::{ChunkGradients, Layer, Scene, gather, scatter_add, two};
 use std::ops::Range;
 
 impl Layer<'_> {
-    /// d_y (M×d) → d_x (N×d), overwritten; `d_y` is destroyed. Fills the layer's part of the chunks' gradients, returns
-    /// ∂/∂α.
+    /// d_y (M×d) → d_x (N×d), overwritten; `d_y` is destroyed. Fills the layer's part of the
+    /// chunks' gradients, returns ∂/∂α.
     pub fn backward<S: Simd>(
         &self,
         simd: S,
@@ -73,7 +73,9 @@ impl Layer<'_> {
                 w_1.backward_input(simd, m, d_hidden, d_normed, false);
                 let [d_gain, d_bias] = two(gradient, &layout.norm2_gain, &layout.norm2_bias);
                 let r = &tape.r2[rows.clone()];
-                layernorm::backward(simd, x_hat, r, gain, d_normed, d_y, d_gain, d_bias, accumulate);
+                layernorm::backward(
+                    simd, x_hat, r, gain, d_normed, d_y, d_gain, d_bias, accumulate,
+                );
 
                 let w_o = self.dense(&layout.w_o, &layout.b_o);
                 let [d_w, d_b] = two(gradient, &layout.w_o, &layout.b_o);
@@ -188,7 +190,15 @@ impl Layer<'_> {
                 let w_kv = self.projection(d..3 * d);
                 let [d_w, d_b] = two(gradient, &layout.w_qkv, &layout.b_qkv);
                 let (d_w_kv, d_b_kv) = (&mut d_w[d..], &mut d_b[d..]);
-                w_kv.backward_weights(simd, count, normed, d_keys_values, d_w_kv, d_b_kv, accumulate);
+                w_kv.backward_weights(
+                    simd,
+                    count,
+                    normed,
+                    d_keys_values,
+                    d_w_kv,
+                    d_b_kv,
+                    accumulate,
+                );
                 let d_normed = &mut scratch.d_normed[..count * d];
                 w_kv.backward_input(simd, count, d_keys_values, d_normed, false);
 
@@ -212,12 +222,28 @@ impl Layer<'_> {
                 let w_q = self.projection(0..d);
                 let asking_rows = &scene.rows[asking.clone()];
                 if m == count {
-                    w_q.backward_weights(simd, m, normed, d_queries, d_w, &mut d_b[..d], accumulate);
+                    w_q.backward_weights(
+                        simd,
+                        m,
+                        normed,
+                        d_queries,
+                        d_w,
+                        &mut d_b[..d],
+                        accumulate,
+                    );
                     w_q.backward_input(simd, m, d_queries, d_normed, true);
                 } else {
                     let gathered = &mut scratch.gathered[..m * d];
                     gather(asking_rows, rows.start, d, normed, gathered);
-                    w_q.backward_weights(simd, m, gathered, d_queries, d_w, &mut d_b[..d], accumulate);
+                    w_q.backward_weights(
+                        simd,
+                        m,
+                        gathered,
+                        d_queries,
+                        d_w,
+                        &mut d_b[..d],
+                        accumulate,
+                    );
                     w_q.backward_input(simd, m, d_queries, gathered, false);
                     scatter_add(asking_rows, rows.start, d, gathered, d_normed);
                 }
@@ -232,12 +258,15 @@ impl Layer<'_> {
                 }
                 let [d_gain, d_bias] = two(gradient, &layout.norm1_gain, &layout.norm1_bias);
                 let r = &tape.r1[rows];
-                layernorm::backward(simd, x_hat, r, gain, d_normed, d_x, d_gain, d_bias, accumulate);
+                layernorm::backward(
+                    simd, x_hat, r, gain, d_normed, d_x, d_gain, d_bias, accumulate,
+                );
             }
         });
     }
 
-    /// Gradients of keys and values at the tokens `rows` (rows × 2d), from the sums of all heads and groups.
+    /// Gradients of keys and values at the tokens `rows` (rows × 2d), from the sums of all heads
+    /// and groups.
     fn sum_over_groups<S: Simd>(
         &self,
         simd: S,
@@ -259,7 +288,8 @@ impl Layer<'_> {
                 {
                     let h = item / n_groups;
                     for j in rows.start.max(result.keys.start)..rows.end.min(result.keys.end) {
-                        let from = &between.d_keys_values[(item * n + j) * 2 * d_head..][..2 * d_head];
+                        let from =
+                            &between.d_keys_values[(item * n + j) * 2 * d_head..][..2 * d_head];
                         let to = &mut d_keys_values[(j - rows.start) * 2 * d..][..2 * d];
                         for (half, from) in from.chunks_exact(d_head).enumerate() {
                             let to = &mut to[half * d + h * d_head..][..d_head];
@@ -267,7 +297,8 @@ impl Layer<'_> {
                                 d_head,
                                 #[inline(always)]
                                 |at, lanes| {
-                                    let sum = simd.add(simd.get(to, at, lanes), simd.get(from, at, lanes));
+                                    let sum = simd
+                                        .add(simd.get(to, at, lanes), simd.get(from, at, lanes));
                                     simd.put(to, at, lanes, sum);
                                 },
                             );

@@ -102,17 +102,27 @@ impl Layer<'_> {
         between: &mut Between,
     ) {
         let layout = self.layout;
-        let (d, f, n_heads) = (self.network.d_model, self.network.d_ffn(), self.network.n_heads);
+        let (d, f, n_heads) = (
+            self.network.d_model,
+            self.network.d_ffn(),
+            self.network.n_heads,
+        );
         let (n, m) = (scene.key_positions.len(), scene.rows.len());
         let longest = longest_of_all(n_heads, Ranges::chunks(n).len(), &mut between.longest_keys);
         let keys_values = &tape.keys_values[..n * 2 * d];
         let (query_rows, key_rows) = (&between.query_rows[..m * d], &between.key_rows[..n * 2 * d]);
-        let (queries, outputs) = (Shared::new(&mut tape.queries), Shared::new(&mut tape.outputs));
+        let (queries, outputs) = (
+            Shared::new(&mut tape.queries),
+            Shared::new(&mut tape.outputs),
+        );
         let (bands, peaks) = (Shared::new(&mut tape.bands), Shared::new(&mut tape.peaks));
         let inverse_totals = Shared::new(&mut tape.inverse_totals);
         let (mixed, y) = (Shared::new(&mut tape.mixed), Shared::new(y));
         let (x_hat, r) = (Shared::new(&mut tape.x_hat2), Shared::new(&mut tape.r2));
-        let (active, active_slope) = (Shared::new(&mut tape.active), Shared::new(&mut tape.active_slope));
+        let (active, active_slope) = (
+            Shared::new(&mut tape.active),
+            Shared::new(&mut tape.active_slope),
+        );
         let items = Ranges::attention_rows(m);
         crew.for_each(items.len(), |scratch, item| {
             let rows = items.get(item);
@@ -145,7 +155,14 @@ impl Layer<'_> {
                 let block = elements(&(b..b + 1), d * S::LANES);
                 let query = |lane: usize| &query_rows[(first + lane) * d..][..d];
                 let scale = self.query_scale();
-                pack::pack(simd, d, asking.len(), query, scale, &mut queries[block.clone()]);
+                pack::pack(
+                    simd,
+                    d,
+                    asking.len(),
+                    query,
+                    scale,
+                    &mut queries[block.clone()],
+                );
                 let key = |lane: usize| &key_rows[asking[lane] as usize * 2 * d..][..d];
                 pack::pack(simd, d, asking.len(), key, 1.0, &mut scratch.block);
                 band::choose(
@@ -198,7 +215,10 @@ fn take_head<S: Simd>(simd: S, h: usize, d_head: usize, rows: &[f32], head: &mut
     simd.run(
         #[inline(always)]
         || {
-            for (row, head) in rows.chunks_exact(2 * d).zip(head.chunks_exact_mut(2 * d_head)) {
+            for (row, head) in rows
+                .chunks_exact(2 * d)
+                .zip(head.chunks_exact_mut(2 * d_head))
+            {
                 simd.for_each_vector(
                     d_head,
                     #[inline(always)]

@@ -1,9 +1,11 @@
 //! One pre-norm encoder layer: y = z + FFN(norm₂(z)) with z = x + attention(norm₁(x)).
 //!
-//! Keys and values come from all N tokens; queries, the residual stream and everything after them exist for M rows
-//! only: all tokens, or in the last layer the masked ones, because nothing reads the others (this is exact).
+//! Keys and values come from all N tokens; queries, the residual stream and everything after them
+//! exist for M rows only: all tokens, or in the last layer the masked ones, because nothing reads
+//! the others (this is exact).
 //!
-//! Both directions are phases of items that any thread may take ([`super::crew`]), cut as [`super::split`] says:
+//! Both directions are phases of items that any thread may take ([`super::crew`]), cut as
+//! [`super::split`] says:
 //!
 //! | phase | item | does |
 //! |---|---|---|
@@ -13,8 +15,8 @@
 //! | d_attend | head × group of blocks | back through attention |
 //! | d_project | chunk of tokens | back through queries, keys, values and norm₁ |
 //!
-//! Gradients of parameters are summed over a chunk, **overwriting** the chunk's own gradient vector; the branch sums
-//! these over chunks.
+//! Gradients of parameters are summed over a chunk, **overwriting** the chunk's own gradient
+//! vector; the branch sums these over chunks.
 
 mod backward;
 mod forward;
@@ -159,7 +161,11 @@ pub fn scatter_add(rows: &[u32], offset: usize, d: usize, from: &[f32], to: &mut
 }
 
 /// Two disjoint tensors of the gradient at once.
-pub fn two<'a>(values: &'a mut [f32], first: &Range<usize>, second: &Range<usize>) -> [&'a mut [f32]; 2] {
+pub fn two<'a>(
+    values: &'a mut [f32],
+    first: &Range<usize>,
+    second: &Range<usize>,
+) -> [&'a mut [f32]; 2] {
     values
         .get_disjoint_mut([first.clone(), second.clone()])
         .expect("tensors of a layout do not overlap")

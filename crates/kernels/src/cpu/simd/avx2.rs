@@ -30,7 +30,8 @@ fn first_lanes(count: usize) -> __m256i {
     )
 }
 
-// SAFETY of every block below: the token exists, so the machine has AVX2 and FMA; pointers are the caller's contract.
+// SAFETY of every block below: the token exists, so the machine has AVX2 and FMA; pointers are the
+// caller's contract.
 impl Simd for Avx2 {
     type V = __m256;
     const LANES: usize = 8;
@@ -141,11 +142,17 @@ impl Simd for Avx2 {
     }
 }
 
-/// Sums of 8 vectors in one vector: a tree in which every level halves both the lanes and the vectors.
+/// Sums of 8 vectors in one vector: a tree in which every level halves both the lanes and the
+/// vectors.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn sum_each(v: &[__m256; 8]) -> __m256 {
-    let four = |g: usize| _mm256_hadd_ps(_mm256_hadd_ps(v[g], v[g + 1]), _mm256_hadd_ps(v[g + 2], v[g + 3]));
+    let four = |g: usize| {
+        _mm256_hadd_ps(
+            _mm256_hadd_ps(v[g], v[g + 1]),
+            _mm256_hadd_ps(v[g + 2], v[g + 3]),
+        )
+    };
     let (low, high) = (four(0), four(4));
     _mm256_add_ps(
         _mm256_permute2f128_ps::<0x20>(low, high),

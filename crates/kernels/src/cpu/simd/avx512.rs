@@ -10,7 +10,8 @@ pub struct Avx512(());
 impl Avx512 {
     /// The token, on a machine that has the instructions.
     pub fn detect() -> Option<Avx512> {
-        (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq")).then_some(Avx512(()))
+        (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq"))
+            .then_some(Avx512(()))
     }
 }
 
@@ -25,7 +26,8 @@ fn first_lanes(count: usize) -> __mmask16 {
     ((1u32 << count) - 1) as __mmask16
 }
 
-// SAFETY of every block below: the token exists, so the machine has AVX-512F and DQ; pointers are the caller's contract.
+// SAFETY of every block below: the token exists, so the machine has AVX-512F and DQ; pointers are
+// the caller's contract.
 impl Simd for Avx512 {
     type V = __m512;
     const LANES: usize = 16;
@@ -136,11 +138,13 @@ impl Simd for Avx512 {
     }
 }
 
-/// Sums of 16 vectors in one vector: a tree in which every level halves both the lanes and the vectors.
+/// Sums of 16 vectors in one vector: a tree in which every level halves both the lanes and the
+/// vectors.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn sum_each(v: &[__m512; 16]) -> __m512 {
-    // Each step adds neighbouring lanes (then pairs, quarters, halves) of two vectors and interleaves the results.
+    // Each step adds neighbouring lanes (then pairs, quarters, halves) of two vectors and
+    // interleaves the results.
     let by_one = |a, b| _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
     let by_two = |a, b| {
         let (a, b) = (_mm512_castps_pd(a), _mm512_castps_pd(b));
@@ -150,7 +154,12 @@ fn sum_each(v: &[__m512; 16]) -> __m512 {
         )
     };
     // Per 128-bit lane: the sums of vectors 4g..4g+4 over the four lanes it holds.
-    let group = |g: usize| by_two(by_one(v[4 * g], v[4 * g + 1]), by_one(v[4 * g + 2], v[4 * g + 3]));
+    let group = |g: usize| {
+        by_two(
+            by_one(v[4 * g], v[4 * g + 1]),
+            by_one(v[4 * g + 2], v[4 * g + 3]),
+        )
+    };
     let quarters = |a, b| {
         _mm512_add_ps(
             _mm512_shuffle_f32x4::<0b10_00_10_00>(a, b),
@@ -181,8 +190,14 @@ fn transpose(v: &mut [__m512; MAX_LANES]) {
     for c in 0..4 {
         let even = |a, b| _mm512_shuffle_f32x4::<0b10_00_10_00>(a, b);
         let odd = |a, b| _mm512_shuffle_f32x4::<0b11_01_11_01>(a, b);
-        let (e01, e23) = (even(quads[c], quads[4 + c]), even(quads[8 + c], quads[12 + c]));
-        let (o01, o23) = (odd(quads[c], quads[4 + c]), odd(quads[8 + c], quads[12 + c]));
+        let (e01, e23) = (
+            even(quads[c], quads[4 + c]),
+            even(quads[8 + c], quads[12 + c]),
+        );
+        let (o01, o23) = (
+            odd(quads[c], quads[4 + c]),
+            odd(quads[8 + c], quads[12 + c]),
+        );
         v[c] = even(e01, e23);
         v[8 + c] = odd(e01, e23);
         v[4 + c] = even(o01, o23);

@@ -1,11 +1,13 @@
 //! The vector instructions that the kernels use, behind one trait with three implementations.
 //!
-//! A kernel is written once, generic over [`Simd`]. Its public function hands a closure to [`Simd::run`], which
-//! compiles the closure's body with the instruction set of the path; every helper it calls is `#[inline(always)]`,
-//! so that it is compiled with it too. A path is a zero-sized token that can only be had on a machine that has the
-//! instructions, which is what makes the safe methods safe.
+//! A kernel is written once, generic over [`Simd`]. Its public function hands a closure to
+//! [`Simd::run`], which compiles the closure's body with the instruction set of the path; every
+//! helper it calls is `#[inline(always)]`, so that it is compiled with it too. A path is a
+//! zero-sized token that can only be had on a machine that has the instructions, which is what
+//! makes the safe methods safe.
 //!
-//! Deliberately absent: anything that is not needed by these kernels. Functions such as exp live in `math`.
+//! Deliberately absent: anything that is not needed by these kernels. Functions such as exp live in
+//! `math`.
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;
@@ -75,7 +77,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// Rows of one register tile of the matrix product.
     const TILE_ROWS: usize;
 
-    /// Whether there are 32 registers, not 16: enough to hold the outputs of two blocks of queries at once.
+    /// Whether there are 32 registers, not 16: enough to hold the outputs of two blocks of queries
+    /// at once.
     const WIDE: bool;
 
     /// Whether fractions of [`Simd::split`] lie in [−½, ½]; else they lie in [0, 1).
@@ -127,8 +130,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn sqrt(self, a: Self::V) -> Self::V;
     /// `a` where `sign` ≥ 0, elsewhere `b`.
     fn select_non_negative(self, sign: Self::V, a: Self::V, b: Self::V) -> Self::V;
-    /// x = fraction + integer → (fraction, power), where `power` is whatever [`Simd::scale_by_power`] reads the integer
-    /// from. See [`Simd::CENTRED`]. For |x| < 2²².
+    /// x = fraction + integer → (fraction, power), where `power` is whatever
+    /// [`Simd::scale_by_power`] reads the integer from. See [`Simd::CENTRED`]. For |x| < 2²².
     fn split(self, x: Self::V) -> (Self::V, Self::V);
     /// a·2ⁿ for the integer n in `power`, as long as the result is a normal number.
     fn scale_by_power(self, a: Self::V, power: Self::V) -> Self::V;
@@ -155,7 +158,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
         }
     }
 
-    /// Transposes the square of the first `LANES` vectors: lane i of vector j goes to lane j of vector i.
+    /// Transposes the square of the first `LANES` vectors: lane i of vector j goes to lane j of
+    /// vector i.
     fn transpose(self, vectors: &mut [Self::V; MAX_LANES]);
 
     /// All lanes 0.
@@ -164,7 +168,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
         self.splat(0.0)
     }
 
-    /// Calls `body(at, count)` for every vector of a slice of `len` values, the last one perhaps partial.
+    /// Calls `body(at, count)` for every vector of a slice of `len` values, the last one perhaps
+    /// partial.
     #[inline(always)]
     fn for_each_vector(self, len: usize, mut body: impl FnMut(usize, Lanes)) {
         let full = len - len % Self::LANES;

@@ -1,5 +1,5 @@
-//! Eight lanes in plain Rust: the compiler makes SSE2 or NEON of them. a·b + c is rounded twice here, because a
-//! fused product is a slow library call on machines without one.
+//! Eight lanes in plain Rust: the compiler makes SSE2 or NEON of them. a·b + c is rounded twice
+//! here, because a fused product is a slow library call on machines without one.
 
 use super::{MAX_LANES, ROUNDER, Simd};
 use std::array::from_fn;

@@ -38,7 +38,13 @@ pub struct Series {
 }
 
 /// Lines over a common horizontal axis.
-pub fn lines(title: &str, description: &str, series: Vec<Series>, x: AxisStyle, y: AxisStyle) -> Chart {
+pub fn lines(
+    title: &str,
+    description: &str,
+    series: Vec<Series>,
+    x: AxisStyle,
+    y: AxisStyle,
+) -> Chart {
     // A label for every line is readable for a few lines only; of many, the closest is named.
     let hover = if series.len() <= 8 {
         HoverMode::XUnified
@@ -139,7 +145,8 @@ pub fn rows(
         .annotations(annotations)
         .x_axis(x_axis);
     let mut layout = value(&layout);
-    axes.into_iter().for_each(|(name, axis)| layout[name] = axis);
+    axes.into_iter()
+        .for_each(|(name, axis)| layout[name] = axis);
     Chart {
         wide: true,
         ..chart(title, description, height, data, layout)

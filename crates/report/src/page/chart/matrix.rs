@@ -12,7 +12,8 @@ use serde_json::json;
 /// Digits of a cell: more than colours can show.
 const CELL_DIGITS: i32 = 4;
 
-/// Most negative to most positive: ColorBrewer's red and blue, which all kinds of colour vision can tell apart.
+/// Most negative to most positive: ColorBrewer's red and blue, which all kinds of colour vision can
+/// tell apart.
 const DIVERGING: [(f64, &str); 5] = [
     (0.0, "#2166ac"),
     (0.25, "#92c5de"),
@@ -40,7 +41,8 @@ pub struct Side<'a> {
     pub names: &'a [String],
 }
 
-/// A matrix as colours, rows from top to bottom. Crowded names are thinned out; the pointer tells each.
+/// A matrix as colours, rows from top to bottom. Crowded names are thinned out; the pointer tells
+/// each.
 pub fn heat_map(
     title: &str,
     description: &str,
@@ -59,8 +61,16 @@ pub fn heat_map(
         .flatten()
         .filter(|v| v.is_finite())
         .fold(0.0, |most: f64, v| most.max(v.abs()));
-    let z: Vec<Vec<ChartNumber>> = z.iter().map(|row| ChartNumber::all(row, CELL_DIGITS)).collect();
-    let labels = |names: &[String]| unique(names).iter().map(|name| escaped(name)).collect::<Vec<_>>();
+    let z: Vec<Vec<ChartNumber>> = z
+        .iter()
+        .map(|row| ChartNumber::all(row, CELL_DIGITS))
+        .collect();
+    let labels = |names: &[String]| {
+        unique(names)
+            .iter()
+            .map(|name| escaped(name))
+            .collect::<Vec<_>>()
+    };
     let template = format!(
         "{} %{{y}}<br>{} %{{x}}<br><b>%{{z}}</b><extra></extra>",
         y.title, x.title
@@ -97,7 +107,13 @@ pub fn heat_map(
         .y_axis(side(y.title).auto_range(true));
     let mut layout = value(&layout);
     layout["yaxis"]["autorange"] = json!("reversed");
-    chart(title, description, height, vec![value(trace.as_ref())], layout)
+    chart(
+        title,
+        description,
+        height,
+        vec![value(trace.as_ref())],
+        layout,
+    )
 }
 
 /// One bar for each name.

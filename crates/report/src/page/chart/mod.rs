@@ -1,8 +1,9 @@
 //! Interactive charts as Plotly specifications.
 //!
-//! In: numbers, names and axis titles. Out: a [`Chart`] whose `spec` is the JSON that `Plotly.newPlot` is given. The
-//! colours of text, axes and background are not here: the style sheet sets them, once for light, dark and paper. Names
-//! are escaped here, because Plotly reads labels as a kind of HTML.
+//! In: numbers, names and axis titles. Out: a [`Chart`] whose `spec` is the JSON that
+//! `Plotly.newPlot` is given. The colours of text, axes and background are not here: the style
+//! sheet sets them, once for light, dark and paper. Names are escaped here, because Plotly reads
+//! labels as a kind of HTML.
 
 mod curves;
 mod matrix;
@@ -75,7 +76,11 @@ impl AxisStyle {
             Some(distance) => axis.dtick(distance),
             None => axis,
         };
-        let axis = if self.log { axis.type_(AxisType::Log) } else { axis };
+        let axis = if self.log {
+            axis.type_(AxisType::Log)
+        } else {
+            axis
+        };
         match self.title.as_str() {
             "" => axis,
             title => axis.title(Title::with_text(escaped(title))),
@@ -107,7 +112,13 @@ fn value(part: &(impl Serialize + ?Sized)) -> Value {
     serde_json::to_value(part).expect("chart parts have string keys only")
 }
 
-fn chart(title: &str, description: &str, height: usize, data: Vec<Value>, mut layout: Value) -> Chart {
+fn chart(
+    title: &str,
+    description: &str,
+    height: usize,
+    data: Vec<Value>,
+    mut layout: Value,
+) -> Chart {
     // The crate has no setter for the distance of an axis title from its numbers.
     for axis in ["xaxis", "yaxis"] {
         if let Some(title) = layout.pointer_mut(&format!("/{axis}/title")) {
