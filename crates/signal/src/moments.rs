@@ -77,6 +77,7 @@ impl Moments {
     }
 
     /// (value − mean)/deviation, or 0 for a constant column; NaN stays NaN.
+    #[inline]
     pub fn standardize(&self, value: f64) -> f64 {
         if value.is_nan() {
             value

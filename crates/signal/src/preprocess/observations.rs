@@ -120,6 +120,7 @@ impl Values for Observations {
         self.raw.shape()
     }
 
+    #[inline]
     fn at(&self, t: usize, c: usize) -> f64 {
         (self.raw[(t, c)] - self.scaling.offset()[c]) / self.scaling.scale()[c]
     }

@@ -36,6 +36,7 @@ impl Values for MatRef<'_, f64> {
         (self.nrows(), self.ncols())
     }
 
+    #[inline]
     fn at(&self, t: usize, c: usize) -> f64 {
         self[(t, c)]
     }
