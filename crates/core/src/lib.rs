@@ -87,12 +87,11 @@
 //! |---|---|
 //! | [`recording`], [`preprocess`] | validated input; centering, scaling, whitening, all invertible |
 //! | [`config`] | one serialisable value for the whole run, checked once |
-//! | [`model`] | sources, mixers, controller, objective and its gradient |
+//! | `model`, [`mixer`] | sources, mixers, controller, objective and its gradient |
 //! | [`train`] | steps, schedules, moves, restarts, checkpoints, observers |
 //! | [`separation`], [`transform`] | the immutable result, and sources of new data |
 //! | [`evaluate`] | scores against known sources, which training cannot see |
 //! | [`synth`] | problems with known answers |
-//! | [`theory`] | the paper's claims as experiments that pass or fail |
 //! | [`baselines`] | FastICA, Picard, JADE, AMUSE, SOBI and NSS: to compare with, and to start from |
 //!
 //! Deliberately absent: files, printing, clocks and global random numbers.
@@ -104,14 +103,15 @@ pub mod correlation_time;
 mod elementary;
 pub mod error;
 pub mod evaluate;
-pub mod model;
+#[cfg(feature = "internals")]
+pub mod internals;
+mod model;
 mod moments;
 pub mod preprocess;
 mod random;
 pub mod recording;
 pub mod separation;
 pub mod synth;
-pub mod theory;
 pub mod train;
 pub mod transform;
 

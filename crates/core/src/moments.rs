@@ -90,7 +90,7 @@ impl Moments {
 
 /// Every column with mean 0 and population standard deviation 1 over its values that are not NaN;
 /// constant columns become 0.
-pub(crate) fn standardize_columns(values: MatRef<'_, f64>) -> Mat<f64> {
+pub fn standardize_columns(values: MatRef<'_, f64>) -> Mat<f64> {
     let moments: Vec<Moments> = values.col_iter().map(Moments::of_column).collect();
     Mat::from_fn(values.nrows(), values.ncols(), |row, column| {
         moments[column].standardize(values[(row, column)])

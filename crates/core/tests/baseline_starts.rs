@@ -5,7 +5,7 @@ mod common;
 use faer::Mat;
 use strtransformer::baselines::{Baseline, Method};
 use strtransformer::config::Init;
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::{Inspect, SourceParameters};
 use strtransformer::preprocess::{ChannelScaling, ChannelScalingOptions, Whitening};
 use strtransformer::{Config, Recording, Trainer, separate};
 

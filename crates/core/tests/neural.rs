@@ -7,7 +7,7 @@ use faer::Mat;
 use faer::linalg::solvers::SolveLstsq;
 use strtransformer::config::Coordinates;
 use strtransformer::evaluate::match_sources;
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::{Inspect, SourceParameters};
 use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::{Config, Recording, Trainer, separate};
 

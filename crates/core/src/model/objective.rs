@@ -175,6 +175,7 @@ impl Objective {
     }
 
     /// Prepared observations (T×m), where the recording is evaluated whole.
+    #[cfg(feature = "internals")]
     pub fn observations(&self) -> Option<MatRef<'_, f64>> {
         match &self.path {
             Path::Whole(whole) => whole.observations(),
@@ -184,6 +185,7 @@ impl Objective {
 
     /// ∂J/∂E at the samples that the last step touched, where the recording is trained in blocks:
     /// (source, first sample, values) of every run of consecutive samples.
+    #[cfg(feature = "internals")]
     pub fn touched(&self) -> Vec<(usize, usize, Vec<f64>)> {
         match &self.path {
             Path::Whole(_) => Vec::new(),

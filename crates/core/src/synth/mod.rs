@@ -11,7 +11,6 @@ mod kinds;
 mod mixing;
 mod segments;
 mod sources;
-mod suite;
 
 use faer::Mat;
 use rand::SeedableRng;
@@ -24,7 +23,6 @@ use crate::moments::{Moments, standardize_columns};
 use crate::recording::Recording;
 
 pub use kinds::{MixingKind, SourceKind};
-pub use suite::{linear_suite, nonlinear_suite};
 
 /// What to generate. The default is one `gp` problem of the linear suite.
 #[derive(Clone, Debug, PartialEq)]

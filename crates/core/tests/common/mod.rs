@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use strt_kernels::{BranchSet, Buffer, Layout};
 use strtransformer::config::{AssignmentRule, Coordinates, Freedom, MixerKind};
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::{Inspect, SourceParameters};
 use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::{Config, Recording, Trainer};
 
