@@ -11,7 +11,6 @@ pub use crate::model::controller::Controller;
 pub use crate::model::draws::Draws;
 pub use crate::model::objective::{Gradient, Model, Objective, Terms};
 pub use crate::model::sources::SourceParameters;
-pub use crate::moments::standardize_columns;
 
 /// A look into a run, and hands on it.
 pub trait Inspect {

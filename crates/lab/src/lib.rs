@@ -18,6 +18,7 @@
 //! The Python programs that `recovery` and `speed` talk to are in `benchmarks/`. What the figures
 //! mean is in `docs/recovery.md`, `docs/speed.md` and `docs/theory.md`.
 
+mod error;
 mod recovery;
 mod speed;
 pub mod theory;
@@ -27,6 +28,7 @@ use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use strt_cli::failure::{Failure, Outcome};
 
+pub use error::{Error, Result};
 pub use verify::Verification;
 
 /// Benchmarks of StrTransformer, and the paper's claims by experiment.

@@ -11,11 +11,8 @@ use std::io::Write;
 use std::path::Path;
 use strt_cli::failure::{Failure, Outcome};
 use strt_cli::methods::Found;
-use strtransformer::Result;
-use strtransformer::evaluate::{
-    BranchOrder, amari_from_mixing, match_ranks, match_sources, si_sdr,
-};
-use strtransformer::synth::Problem;
+use strt_score::{BranchOrder, Result, amari_from_mixing, match_ranks, match_sources, si_sdr};
+use strt_synth::Problem;
 
 /// What a record belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

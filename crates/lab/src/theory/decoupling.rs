@@ -16,10 +16,11 @@ use super::instance::{
     any_channels, bare, entries, normal, rows_of, source_gradient, source_hessian, sources_mut,
 };
 use super::{Bound, Check, Figure, Findings, Side, Variant, tiny};
+use crate::Result;
 use faer::Mat;
+use strtransformer::Trainer;
 use strtransformer::config::SeparationForm;
 use strtransformer::internals::Inspect;
-use strtransformer::{Result, Trainer};
 
 pub(super) const CHECK: Check = Check {
     name: "decoupling",

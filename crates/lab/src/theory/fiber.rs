@@ -19,12 +19,13 @@
 use super::instance::{bare, entries, log10, networks, normal, set_networks, slope, sources_mut};
 use super::minimize::{Minimum, minimize};
 use super::{Axis, Bound, Check, Figure, Findings, Line, Variant};
+use crate::Result;
 use faer::linalg::solvers::SolveLstsq;
 use faer::{Col, Mat};
 use std::f64::consts::TAU;
 use strtransformer::config::{Config, Coordinates, Init, Preprocess};
 use strtransformer::internals::{Inspect, SourceParameters, Terms};
-use strtransformer::{Recording, Result, Trainer};
+use strtransformer::{Recording, Trainer};
 
 pub(super) const CHECK: Check = Check {
     name: "fiber",
@@ -167,7 +168,7 @@ fn recording(variant: Variant) -> Result<Recording> {
         let noise = normal(N_SAMPLES, 1, 7);
         (0..N_SAMPLES).for_each(|t| y[(t, 2)] += 0.3 * noise[(t, 0)]);
     }
-    Recording::from_mat(y)
+    Ok(Recording::from_mat(y)?)
 }
 
 fn config(coordinates: Coordinates, variance: f64) -> Config {

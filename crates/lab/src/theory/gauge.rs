@@ -14,10 +14,11 @@
 
 use super::instance::{bare, layout, log10, networks, normal, set_networks, slope, sources_mut};
 use super::{Axis, Bound, Check, Figure, Findings, Line, Variant, tiny};
+use crate::Result;
 use faer::Mat;
 use strtransformer::config::Config;
 use strtransformer::internals::{Inspect, Terms};
-use strtransformer::{Recording, Result, Trainer};
+use strtransformer::{Recording, Trainer};
 
 pub(super) const CHECK: Check = Check {
     name: "gauge",

@@ -1,10 +1,9 @@
 //! Small problems for the checks: an objective with every term off, and random matrices.
 
 use faer::{Mat, MatRef};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use strt_kernels::{Buffer, Engine, Layout};
+use strt_signal::random::{Stream, rng};
 use strtransformer::config::{Config, EngineKind, Preprocess};
 use strtransformer::internals::{Inspect, SourceParameters};
 use strtransformer::{Recording, Trainer};
@@ -35,22 +34,15 @@ pub(super) fn bare(n_sources: usize) -> Config {
     config
 }
 
-/// Stream of the generator that random matrices come from; any other would do as well.
-const STREAM: u64 = 3;
-
 /// Independent standard normal numbers.
 pub(super) fn normal(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream(STREAM);
+    let mut rng = rng(seed, Stream::Check);
     Mat::from_fn(rows, columns, |_, _| StandardNormal.sample(&mut rng))
 }
 
 /// Channels that carry no meaning, for objectives without a reconstruction.
-pub(super) fn any_channels(
-    n_samples: usize,
-    n_sources: usize,
-) -> strtransformer::Result<Recording> {
-    Recording::from_mat(normal(n_samples, n_sources, 1))
+pub(super) fn any_channels(n_samples: usize, n_sources: usize) -> crate::Result<Recording> {
+    Ok(Recording::from_mat(normal(n_samples, n_sources, 1))?)
 }
 
 /// S of a run in direct coordinates.

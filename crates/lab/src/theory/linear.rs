@@ -19,17 +19,18 @@
 
 use super::instance::{normal, relative_difference, rows_of, set_networks};
 use super::{Axis, Bound, Check, Figure, Findings, Line, Side, Variant};
+use crate::Result;
 use faer::Mat;
 use std::f64::consts::{PI, SQRT_2, TAU};
-use strtransformer::assignment;
-use strtransformer::baselines::diagonalize;
+use strt_classic::diagonalize;
+use strt_score::match_sources;
+use strt_signal::assignment;
+use strt_synth::ProblemSpec;
 use strtransformer::config::{Config, Coordinates, EngineKind};
-use strtransformer::evaluate::match_sources;
 use strtransformer::internals::{Inspect, SourceParameters};
 use strtransformer::preprocess::Whitening;
-use strtransformer::synth::ProblemSpec;
 use strtransformer::train::separate;
-use strtransformer::{Recording, Result, Trainer};
+use strtransformer::{Recording, Trainer};
 
 pub(super) const CHECK: Check = Check {
     name: "linear",

@@ -25,7 +25,7 @@
 //! let gauge = theory::all().into_iter().find(|check| check.name == "gauge").expect("it is listed");
 //! assert!(gauge.run(Variant::True)?.passed);
 //! assert!(!gauge.run(Variant::Broken)?.passed);
-//! # Ok::<(), strtransformer::Error>(())
+//! # Ok::<(), strt_lab::Error>(())
 //! ```
 //!
 //! Deliberately absent: drawing, printing and clocks (`verify`).
@@ -40,9 +40,9 @@ mod nonlinear;
 mod permutations;
 mod reconstruction;
 
+use crate::Result;
 use serde::Serialize;
 use std::fmt;
-use strtransformer::Result;
 
 /// Which experiment a check makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

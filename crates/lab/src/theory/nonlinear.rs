@@ -9,16 +9,16 @@
 //! the recovered sources are turned into each other by 45°, a map that is not component-wise.
 
 use super::{Axis, Bound, Check, Figure, Findings, Line, Variant, tiny};
+use crate::Result;
 use faer::linalg::solvers::SolveLstsq;
 use faer::{Mat, MatRef};
 use std::f64::consts::FRAC_1_SQRT_2;
-use strtransformer::baselines::{Method, Sobi};
+use strt_classic::{Method, Sobi};
+use strt_score::{Reference, align, match_ranks};
+use strt_synth::{MixingKind, ProblemSpec, SourceKind};
+use strtransformer::Recording;
 use strtransformer::config::Config;
-use strtransformer::evaluate::{Reference, align, match_ranks};
-use strtransformer::internals::standardize_columns;
-use strtransformer::synth::{MixingKind, ProblemSpec, SourceKind};
 use strtransformer::train::separate;
-use strtransformer::{Recording, Result};
 
 pub(super) const CHECK: Check = Check {
     name: "nonlinear",
@@ -124,7 +124,7 @@ fn experiment(variant: Variant) -> Result<Findings> {
 
 /// The first two columns, standardised by their own size, turned into each other by 45°.
 fn turned(sources: MatRef<'_, f64>) -> Mat<f64> {
-    let z = standardize_columns(sources);
+    let z = strt_signal::moments::standardize_columns(sources);
     Mat::from_fn(z.nrows(), z.ncols(), |t, k| match k {
         0 => FRAC_1_SQRT_2 * (z[(t, 0)] - z[(t, 1)]),
         1 => FRAC_1_SQRT_2 * (z[(t, 0)] + z[(t, 1)]),

@@ -17,9 +17,10 @@ use super::instance::{
     any_channels, bare, networks, normal, orders, rows_of, set_networks, sources_mut,
 };
 use super::{Axis, Bound, Check, Figure, Findings, Side, Variant, tiny};
+use crate::Result;
 use faer::Mat;
+use strtransformer::Trainer;
 use strtransformer::internals::{Draws, Inspect};
-use strtransformer::{Result, Trainer};
 
 pub(super) const CHECK: Check = Check {
     name: "permutations",

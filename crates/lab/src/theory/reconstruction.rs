@@ -18,10 +18,11 @@ use super::instance::{
     source_hessian, sources_mut,
 };
 use super::{Axis, Bound, Check, Figure, Findings, Line, Side, Variant};
+use crate::Result;
 use faer::Mat;
 use strtransformer::config::{Config, MixerKind};
 use strtransformer::internals::Inspect;
-use strtransformer::{Recording, Result, Trainer};
+use strtransformer::{Recording, Trainer};
 
 pub(super) const CHECK: Check = Check {
     name: "reconstruction",
