@@ -26,14 +26,17 @@ pub enum MethodName {
 
 /// What a method is asked to do.
 pub struct Task {
+    /// K.
     pub n_sources: usize,
     /// Whether StrTransformer takes its nonlinear mixer; the classical methods are linear.
     pub nonlinear: bool,
+    /// Seed of methods in which chance plays a part.
     pub seed: u64,
     /// Steps of StrTransformer, where not its default.
     pub steps: Option<usize>,
     /// Further settings of StrTransformer, as `section.key=value`.
     pub assignments: Vec<String>,
+    /// Worker threads; 0 takes all cores.
     pub threads: usize,
 }
 
@@ -43,7 +46,9 @@ pub struct Found {
     pub sources: Mat<f64>,
     /// m×K, where the method has one.
     pub mixing: Option<Mat<f64>>,
+    /// Whether it stopped before its limit of steps.
     pub converged: bool,
+    /// Time that it took.
     pub seconds: f64,
 }
 

@@ -39,8 +39,8 @@
 //! | `analysis` | what the page shows beyond the result: spectra, residuals, weights |
 //! | `decimate`, `number`, `palette` | long series made short, numbers made readable, colours |
 //! | `page` | sections of the page, interactive charts (Plotly), template and style |
-//! | `verification` | the results of `strt verify`, for a page of their own |
 //! | `figures` | static pictures (plotters, with a bundled font) |
+//! | [`parts`] | what pages are made of, for programs that write pages of their own |
 //!
 //! The page loads nothing: style and scripts are inside, and its content security policy makes the
 //! browser refuse requests. Long recordings are drawn as the minimum and maximum of narrow buckets,
@@ -54,13 +54,12 @@ mod figures;
 mod number;
 mod page;
 mod palette;
+pub mod parts;
 mod report;
-mod verification;
 
 pub use analysis::mixture::Mixture;
 pub use error::{Error, Result};
 pub use facts::{RunFacts, ScoredStep, SourceCountEstimate};
 pub use figures::Figure;
-pub use page::{BenchmarkPage, ComparedMethod, ComparisonPage};
+pub use page::{ComparedMethod, ComparisonPage};
 pub use report::Report;
-pub use verification::Verification;

@@ -6,8 +6,7 @@ use super::view::{Part, Section};
 use super::{key, most_steps, source_name};
 use crate::decimate::thinned;
 use crate::{Report, ScoredStep, palette};
-use strtransformer::model::objective::Terms;
-use strtransformer::train::HistoryRow;
+use strtransformer::train::{HistoryRow, Terms};
 
 /// The terms of J: name, value, what it measures.
 type Term = (&'static str, fn(&Terms) -> f64, &'static str);
