@@ -7,7 +7,8 @@
 
 use crate::Trainer;
 use crate::energy::{Draws, Energy, Transformer};
-use crate::objective::Terms;
+use crate::mixer::Mixer;
+use crate::objective::{Model, Terms};
 use crate::tensors::Tensors;
 use crate::train::checkpoint::{MIXER, RAW_GAPS};
 use faer::{Mat, MatRef};
@@ -45,6 +46,9 @@ pub trait Inspect {
 
     /// The branch networks.
     fn transformer(&self) -> &Transformer;
+
+    /// M_θ.
+    fn mixer(&self) -> &dyn Mixer;
 
     /// J and its gradient at the present parameters with the draws of step `step`; nothing is
     /// updated.
@@ -101,23 +105,23 @@ impl Inspect for Trainer {
 
     fn set_parameter(&mut self, name: &str, value: &Mat<f64>) {
         let mut all = Tensors::default();
-        all.put(name, value.clone());
-        let old = self.parameter(name).map(|old| old.shape());
-        assert_eq!(old, Some(value.shape()), "shape of {name}");
-        let fits = "its shape was compared";
-        match name {
-            MIXER => all
-                .read_vector(name, self.model.mixer.parameters_mut())
-                .expect(fits),
-            RAW_GAPS => all.read_vector(name, &mut self.model.raw_gaps).expect(fits),
-            _ if name.starts_with("space.") => self.model.space.set_parameters(&all).expect(fits),
+        all.put(name, value.clone()); // found before what is put later under the same name
+        let Model {
+            space,
+            mixer,
+            raw_gaps,
+            energy,
+        } = &mut self.model;
+        let outcome = match name {
+            MIXER => all.read_vector(name, mixer.parameters_mut()),
+            RAW_GAPS => all.read_vector(name, raw_gaps),
+            _ if space.set_parameter(name, value) => Ok(()),
             _ => {
-                let mut whole = Tensors::default();
-                whole.put(name, value.clone()); // found before what follows
-                self.model.energy.save_parameters(&mut whole);
-                self.model.energy.restore_parameters(&whole).expect(fits);
+                energy.save_parameters(&mut all);
+                energy.restore_parameters(&all)
             }
-        }
+        };
+        outcome.unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 
     fn gradient(&self) -> Tensors {
@@ -145,6 +149,10 @@ impl Inspect for Trainer {
     fn transformer(&self) -> &Transformer {
         let energy: &dyn Any = &*self.model.energy;
         energy.downcast_ref().expect("the branch networks")
+    }
+
+    fn mixer(&self) -> &dyn Mixer {
+        &*self.model.mixer
     }
 
     fn evaluate_at(&mut self, step: usize) -> Terms {

@@ -97,11 +97,12 @@ impl SourceSpace for Direct {
         self.view.restore(S, from)
     }
 
-    fn set_parameters(&mut self, from: &Tensors) -> Result<()> {
-        if let Some(s) = from.get(S) {
-            self.view.set_free(&s.to_owned());
+    fn set_parameter(&mut self, name: &str, value: &Mat<f64>) -> bool {
+        let known = name == S;
+        if known {
+            self.view.set_free(value);
         }
-        Ok(())
+        known
     }
 
     fn gradient(&self) -> Tensors {

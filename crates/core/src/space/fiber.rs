@@ -128,14 +128,13 @@ impl SourceSpace for Fiber {
         self.view.restore(E, from)
     }
 
-    fn set_parameters(&mut self, from: &Tensors) -> Result<()> {
-        if let Some(e) = from.get(E) {
-            self.view.set_free(&e.to_owned());
+    fn set_parameter(&mut self, name: &str, value: &Mat<f64>) -> bool {
+        match name {
+            A => self.a.copy_from(value),
+            E => self.view.set_free(value),
+            _ => return false,
         }
-        if from.get(A).is_some() {
-            from.read(A, &mut self.a)?;
-        }
-        Ok(())
+        true
     }
 
     fn gradient(&self) -> Tensors {

@@ -127,8 +127,8 @@ pub(crate) trait SourceSpace: Send {
     /// Takes back what [`SourceSpace::save`] has put.
     fn restore(&mut self, from: &Tensors) -> Result<()>;
 
-    /// Replaces the parameters of these names, for checks of gradients.
-    fn set_parameters(&mut self, from: &Tensors) -> Result<()>;
+    /// Replaces a parameter; false when there is none of this name.
+    fn set_parameter(&mut self, name: &str, value: &Mat<f64>) -> bool;
 
     /// ∂J/∂parameters under their names; of what is free sample by sample, where all of it is known.
     fn gradient(&self) -> Tensors;

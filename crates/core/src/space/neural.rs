@@ -201,13 +201,13 @@ impl SourceSpace for Neural {
         }
     }
 
-    fn set_parameters(&mut self, from: &Tensors) -> Result<()> {
-        for (name, parameter) in [(A, &mut self.a), (BEND, &mut self.bend)] {
-            if from.get(name).is_some() {
-                from.read(name, parameter)?;
-            }
+    fn set_parameter(&mut self, name: &str, value: &Mat<f64>) -> bool {
+        match name {
+            A => self.a.copy_from(value),
+            BEND => self.bend.copy_from(value),
+            _ => return false,
         }
-        Ok(())
+        true
     }
 
     fn gradient(&self) -> Tensors {

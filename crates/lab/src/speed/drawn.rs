@@ -5,7 +5,9 @@ use faer::Mat;
 use serde_json::{Value, json};
 use std::error::Error;
 use strt_kernels::{BranchSet, Buffer, Job, Layout};
-use strtransformer::internals::{Draws, Inspect, SourceParameters, Terms};
+use strtransformer::energy::Draws;
+use strtransformer::internals::Inspect;
+use strtransformer::objective::Terms;
 use strtransformer::preprocess::Whitening;
 use strtransformer::train::{Prepared, Start};
 use strtransformer::{Config, Recording, Trainer};
@@ -62,21 +64,19 @@ impl DrawnStep {
         let mut trainer = Trainer::on(&prepared, Start::default())?;
         time_steps(&mut trainer, steps_before);
         let terms = trainer.evaluate_at(trainer.step());
-        let SourceParameters::Fiber { a, e: None } = &trainer.model().sources else {
-            return Err(
-                "the benchmark is written for fiber coordinates with locked sources".into(),
-            );
-        };
-        let fiber = a.clone();
-        let model = trainer.model();
-        let branches = model.engine.branches().clone();
+        let known = "the benchmark is written for fiber coordinates with locked sources";
+        let fiber = trainer.parameter("space.a").ok_or(known)?;
+        if trainer.parameter("space.e").is_some() {
+            return Err(known.into());
+        }
+        let branches = trainer.transformer().engine().branches().clone();
         let networks = read_all(&trainer, &branches, Buffer::Parameters);
         let (raw_gaps, slopes) = (
-            model.raw_gaps.clone(),
+            vector(trainer.parameter("controller.raw_gaps").as_ref()),
             trainer.report().controller.slopes.clone(),
         );
         let norms = gradient_norms(&trainer, &branches);
-        let observations = trainer.objective().observations();
+        let observations = trainer.observations();
         let observations = observations
             .ok_or("the benchmark is written for recordings that are evaluated whole")?
             .to_owned();
@@ -98,7 +98,7 @@ impl DrawnStep {
             raw_gaps,
             slopes,
             networks,
-            starts: draws.starts().to_vec(),
+            starts: draws.windows().iter().map(|window| window.first).collect(),
             jobs: draws.jobs().to_vec(),
             result: StepResult { terms, norms },
         })
@@ -109,25 +109,27 @@ fn read_all(trainer: &Trainer, branches: &BranchSet, buffer: Buffer) -> Vec<Vec<
     let read = |b: usize| {
         let layout = Layout::new(branches.scale_of(b).patch, &branches.network);
         let mut values = vec![0.0; layout.len()];
-        trainer.model().engine.read(buffer, b, &mut values);
+        trainer.transformer().engine().read(buffer, b, &mut values);
         values
     };
     (0..branches.n_branches()).map(read).collect()
 }
 
+/// The only column of a vector.
+fn vector(column: Option<&Mat<f64>>) -> Vec<f64> {
+    column.map_or(Vec::new(), |column| {
+        (0..column.nrows()).map(|i| column[(i, 0)]).collect()
+    })
+}
+
 fn gradient_norms(trainer: &Trainer, branches: &BranchSet) -> [(&'static str, f64); 3] {
-    let gradient = &trainer.objective().gradient;
-    let square = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>();
-    let unit = read_all(trainer, branches, Buffer::Gradient);
-    let factors = &gradient.branches;
-    let networks: f64 = unit
-        .iter()
-        .zip(factors)
-        .map(|(g, f)| f * f * square(g))
-        .sum();
+    let gradient = trainer.gradient();
+    let square = |name: &str| gradient.get(name).map_or(0.0, |g| g.squared_norm_l2());
+    let of_network = |b: usize| square(&format!("energy.network.{b}"));
+    let networks: f64 = (0..branches.n_branches()).map(of_network).sum();
     [
-        ("fiber", gradient.fiber.norm_l2()),
-        ("raw_gaps", square(&gradient.raw_gaps).sqrt()),
+        ("fiber", square("space.a").sqrt()),
+        ("raw_gaps", square("controller.raw_gaps").sqrt()),
         ("networks", networks.sqrt()),
     ]
 }

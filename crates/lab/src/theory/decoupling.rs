@@ -13,7 +13,7 @@
 //! columns, is switched on.
 
 use super::instance::{
-    any_channels, bare, entries, normal, rows_of, source_gradient, source_hessian, sources_mut,
+    any_channels, bare, entries, normal, rows_of, set_sources, source_gradient, source_hessian,
 };
 use super::{Bound, Check, Figure, Findings, Side, Variant, tiny};
 use crate::Result;
@@ -45,7 +45,7 @@ fn experiment(variant: Variant) -> Result<Findings> {
     }
     let mut trainer = Trainer::new(&any_channels(N_SAMPLES, N_SOURCES)?, &config)?;
     let s = normal(N_SAMPLES, N_SOURCES, 2);
-    sources_mut(&mut trainer).copy_from(&s);
+    set_sources(&mut trainer, &s);
 
     let terms = trainer.evaluate_at(0);
     let mean = trainer.report().branch_structure.iter().sum::<f64>() / N_SOURCES as f64;
@@ -116,13 +116,13 @@ fn changed_entries(trainer: &mut Trainer, s: &Mat<f64>) -> usize {
         let mixed = Mat::from_fn(N_SAMPLES, N_SOURCES, |t, j| {
             if j == k { s[(t, j)] } else { other[(t, j)] }
         });
-        sources_mut(trainer).copy_from(&mixed);
+        set_sources(trainer, &mixed);
         let after = source_gradient(trainer);
         changed += (0..N_SAMPLES)
             .filter(|&t| before[(t, k)].to_bits() != after[(t, k)].to_bits())
             .count();
     }
-    sources_mut(trainer).copy_from(s);
+    set_sources(trainer, s);
     changed
 }
 

@@ -17,7 +17,7 @@
 //! of each branch, in f64, mean over draws. Broken: two sources share a temporal signature (cosine
 //! and sine of one frequency); the assignment is not reached then.
 
-use super::instance::{normal, relative_difference, rows_of, set_networks};
+use super::instance::{normal, relative_difference, rows_of, set_sources, set_vector};
 use super::{Axis, Bound, Check, Figure, Findings, Line, Side, Variant};
 use crate::Result;
 use faer::Mat;
@@ -27,7 +27,7 @@ use strt_score::match_sources;
 use strt_signal::assignment;
 use strt_synth::ProblemSpec;
 use strtransformer::config::{Config, Coordinates, EngineKind};
-use strtransformer::internals::{Inspect, SourceParameters};
+use strtransformer::internals::Inspect;
 use strtransformer::preprocess::Whitening;
 use strtransformer::train::separate;
 use strtransformer::{Recording, Trainer};
@@ -221,9 +221,11 @@ fn assignment(findings: &mut Findings) -> Result<f64> {
     frozen.weights.separation = Some(0.0);
     frozen.weights.smoothness = 0.0;
     let mut trainer = Trainer::new(&recording, &frozen)?;
-    let model = trainer.model_mut();
-    model.raw_gaps = separation.parts().raw_gaps.clone();
-    set_networks(&mut *model.engine, &separation.parts().networks);
+    let learned = separation.record();
+    set_vector(&mut trainer, "controller.raw_gaps", &learned.raw_gaps);
+    for (name, network) in learned.networks.iter() {
+        trainer.set_parameter(name, &network.to_owned());
+    }
     let cost = branch_cost(&mut trainer, &reference.z_score());
     let margin = assignment::margin(&cost);
     let best = assignment::minimal(cost.as_ref());
@@ -273,9 +275,8 @@ fn branch_cost(trainer: &mut Trainer, x: &Mat<f64>) -> Mat<f64> {
     let k = x.ncols();
     let mut cost = Mat::<f64>::zeros(k, k);
     for shift in 0..k {
-        trainer.model_mut().sources = SourceParameters::Direct {
-            s: Mat::from_fn(x.nrows(), k, |t, branch| x[(t, (branch + shift) % k)]),
-        };
+        let s = Mat::from_fn(x.nrows(), k, |t, branch| x[(t, (branch + shift) % k)]);
+        set_sources(trainer, &s);
         for draw in 0..N_DRAWS {
             trainer.evaluate_at(draw);
             let report = trainer.report();
