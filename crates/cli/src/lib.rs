@@ -15,11 +15,12 @@ mod failure;
 mod formats;
 mod generate;
 mod info;
-mod input;
 mod interrupt;
 mod methods;
 mod output;
 mod progress;
+mod reading;
+mod resume;
 mod separate;
 mod settings;
 mod shell;
@@ -27,7 +28,7 @@ mod table;
 mod terminal;
 mod transform;
 mod verify;
-mod words;
+mod wording;
 
 use clap::{Parser, Subcommand};
 use failure::Outcome;
@@ -39,8 +40,8 @@ use std::ffi::OsString;
     name = "strt",
     version,
     arg_required_else_help = true,
-    after_help = "Exit status: 0 done (look for warnings: a run may have ended before it converged), 1 failed, 2 wrong \
-                  arguments, 130 interrupted."
+    after_help = "Exit status: 0 done (look for warnings: a run may have ended before it \
+                  converged), 1 failed, 2 wrong arguments, 130 interrupted."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -51,6 +52,8 @@ struct Arguments {
 enum Command {
     /// Separate a recording into its sources.
     Separate(Box<separate::Separate>),
+    /// Resume an interrupted run from its folder.
+    Resume(resume::Resume),
     /// Generate a case study like the paper's, separate it, and show what was recovered.
     Demo(demo::Demo),
     /// Separate a recording by several methods and compare what they find.
@@ -80,6 +83,7 @@ impl Command {
     fn run(self, typed: &[String]) -> Outcome {
         match self {
             Command::Separate(separate) => separate.run(typed),
+            Command::Resume(resume) => resume.run(),
             Command::Demo(demo) => demo.run(typed),
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Generate(generate) => generate.run(),
@@ -101,7 +105,7 @@ impl Command {
 /// It writes to standard output and standard error, and catches Ctrl-C while it trains: a second
 /// one ends the process. Meant to be called once in a process, which then ends.
 pub fn main_from(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = resume::from_former_spelling(arguments.into_iter().collect());
     let parsed = match Arguments::try_parse_from(&arguments) {
         Ok(parsed) => parsed,
         Err(error) => {

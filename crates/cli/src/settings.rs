@@ -9,9 +9,10 @@ use strtransformer::Config;
 use strtransformer::config::MixerKind;
 
 /// Where a configuration starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Preset {
     /// What recovers sources best
+    #[default]
     Default,
     /// The algorithm of the paper as printed
     Paper,
@@ -46,7 +47,7 @@ impl MixerName {
 }
 
 /// Arguments that change the configuration.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Configuration")]
 pub struct Settings {
     /// Where the configuration starts

@@ -5,7 +5,6 @@ use super::chart::{AxisStyle, Chart, Scale, Side, bars, heat_map};
 use super::view::{Part, Section, Table};
 use super::{source_name, source_numbers};
 use crate::Report;
-use crate::analysis::mixture::Mixture;
 use crate::decimate::thinned;
 use crate::number::{percent, significant};
 
@@ -21,7 +20,8 @@ const MOST_BARS: usize = 512;
 const MOST_NARROW: usize = 12;
 
 /// How much of each source is in each channel.
-pub fn weights(report: &Report<'_>, mixture: &Mixture) -> Section {
+pub fn weights(report: &Report<'_>) -> Section {
+    let mixture = report.mixture();
     let n_channels = report.recording.n_channels();
     let numbers = source_numbers(report.n_sources());
     let shown = thinned(n_channels, MOST_MAP_CELLS / numbers.len());
@@ -91,7 +91,8 @@ pub fn weights(report: &Report<'_>, mixture: &Mixture) -> Section {
 }
 
 /// What the reconstruction leaves of each channel.
-pub fn residual(report: &Report<'_>, mixture: &Mixture) -> Section {
+pub fn residual(report: &Report<'_>) -> Section {
+    let mixture = report.mixture();
     let mut shown: Vec<usize> = (0..report.recording.n_channels()).collect();
     let mut which = "";
     if shown.len() > MOST_BARS {

@@ -3,7 +3,7 @@
 use super::chart::{AxisStyle, Chart, Places, Series, lines};
 use super::view::{Part, Section};
 use super::{key, source_name};
-use crate::analysis::spectrum::{Spectrum, segment_length, welch};
+use crate::spectrum::{Spectrum, segment_length, welch};
 use crate::{Report, palette};
 
 /// Frequencies drawn for all sources together, so that the page stays small for many.

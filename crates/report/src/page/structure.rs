@@ -17,7 +17,7 @@ const MOST_WEIGHT_STEPS: usize = 40;
 /// The section.
 pub fn section(report: &Report<'_>) -> Section {
     let n_sources = report.n_sources();
-    let history = report.kept_history();
+    let history = &report.history;
     let mut parts = vec![Part::Text(
         "Each source has a branch of its own, and the branches are kept in order: a low number means short patches and a \
          steep locality slope, so that little context counts; a high number means long patches and wide context. Branches \

@@ -2,7 +2,6 @@
 
 use super::view::{Part, Section, Status};
 use crate::Report;
-use crate::analysis::mixture::Mixture;
 use crate::number::{counted, grouped, percent, significant, trimmed};
 use strtransformer::config::AssignmentRule;
 use strtransformer::train::StopReason;
@@ -10,7 +9,7 @@ use strtransformer::train::StopReason;
 /// Heading of the page.
 pub fn title(report: &Report<'_>) -> String {
     let sources = counted(report.n_sources(), "source");
-    match report.run.input.as_str() {
+    match report.summary().input.name().as_str() {
         "" => format!("{sources} of a recording"),
         input => format!("{sources} of {input}"),
     }
@@ -35,26 +34,25 @@ pub fn status(report: &Report<'_>) -> Status {
 
 /// The last line of the page.
 pub fn footer(report: &Report<'_>) -> String {
-    let versions = match report.run.versions.is_empty() {
-        true => "StrTransformer".into(),
-        false => report.run.versions.join(" · "),
-    };
+    let versions = report.summary().versions.lines().join(" · ");
     format!("Made by {versions}. This file loads nothing from the network.")
 }
 
 /// The section.
-pub fn section(report: &Report<'_>, mixture: &Mixture) -> Section {
+pub fn section(report: &Report<'_>) -> Section {
     let mut parts = vec![
         Part::Text(input(report)),
         Part::Text(order(report)),
         Part::Text(convergence(report)),
-        Part::Text(explained(report, mixture)),
+        Part::Text(explained(report)),
     ];
     parts.extend(scores(report).map(Part::Text));
-    if !report.run.warnings.is_empty() {
-        parts.push(Part::Warnings(report.run.warnings.clone()));
+    // How the run ended is said above.
+    let warnings = &report.findings.warnings;
+    if !warnings.is_empty() {
+        parts.push(Part::Warnings(warnings.clone()));
     }
-    parts.push(Part::Numbers(numbers(report, mixture)));
+    parts.push(Part::Numbers(numbers(report)));
     Section {
         id: "summary",
         title: "Summary",
@@ -64,9 +62,9 @@ pub fn section(report: &Report<'_>, mixture: &Mixture) -> Section {
 
 fn input(report: &Report<'_>) -> String {
     let recording = report.recording;
-    let name = match report.run.input.as_str() {
-        "" => "The recording",
-        input => input,
+    let name = match report.summary().input.name() {
+        name if name.is_empty() => "The recording".into(),
+        name => name,
     };
     let mut text = format!(
         "{name} holds {} of {}",
@@ -168,7 +166,8 @@ fn convergence(report: &Report<'_>) -> String {
     text
 }
 
-fn explained(report: &Report<'_>, mixture: &Mixture) -> String {
+fn explained(report: &Report<'_>) -> String {
+    let mixture = report.mixture();
     let explained = mixture.explained();
     if !explained.is_finite() {
         return "How much of the recording the sources explain cannot be said: the reconstruction is not finite.".into();
@@ -207,23 +206,21 @@ fn scores(report: &Report<'_>) -> Option<String> {
     ))
 }
 
-fn numbers(report: &Report<'_>, mixture: &Mixture) -> Vec<(&'static str, String)> {
+fn numbers(report: &Report<'_>) -> Vec<(&'static str, String)> {
+    let summary = report.summary();
     let mut numbers = vec![
         ("Samples", grouped(report.recording.n_samples())),
         ("Channels", grouped(report.recording.n_channels())),
         ("Sources", grouped(report.n_sources())),
-        ("Variance explained", percent(mixture.explained())),
+        ("Variance explained", percent(summary.explained_variance)),
     ];
     if let Some((_, matching)) = report.reference {
         numbers.push(("Mean |correlation|", significant(matching.mac(), 4)));
     }
     numbers.push(("Steps", grouped(report.separation.steps())));
-    if let Some(seconds) = report.run.wall_seconds {
-        numbers.push(("Time taken", duration(seconds)));
-    }
-    if let Some(rate) = report.run.steps_per_second {
-        numbers.push(("Steps per second", significant(rate, 3)));
-    }
+    numbers.push(("Time taken", duration(summary.wall_seconds)));
+    let rate = significant(summary.steps_per_second, 3);
+    numbers.push(("Steps per second", rate));
     numbers
 }
 

@@ -5,7 +5,8 @@ use super::chart::{AxisStyle, Chart, Places, Series, lines};
 use super::view::{Part, Section};
 use super::{key, most_steps, source_name};
 use crate::decimate::thinned;
-use crate::{Report, ScoredStep, palette};
+use crate::{Report, palette};
+use strt_runs::results::scores::ScoredStep;
 use strtransformer::model::objective::Terms;
 use strtransformer::train::HistoryRow;
 
@@ -47,7 +48,7 @@ const TERMS: [Term; 6] = [
 
 /// The section.
 pub fn section(report: &Report<'_>) -> Section {
-    let history = report.kept_history();
+    let history = &report.history;
     let mut parts = Vec::new();
     if history.is_empty() {
         parts.push(Part::Text(
@@ -75,7 +76,7 @@ pub fn section(report: &Report<'_>) -> Section {
 fn charts(report: &Report<'_>, rows: &[&HistoryRow]) -> Vec<Chart> {
     let mut charts = vec![objective(rows), branch_losses(rows, report.n_sources())];
     if !report.scores.is_empty() {
-        charts.push(correlations(report.scores, report.n_sources()));
+        charts.push(correlations(&report.scores, report.n_sources()));
     }
     for (name, term, meaning) in TERMS {
         // A term with weight 0 is not computed and reads 0 throughout.
@@ -147,7 +148,7 @@ fn branch_losses(rows: &[&HistoryRow], n_sources: usize) -> Chart {
     )
 }
 
-fn correlations(scores: &[ScoredStep], n_sources: usize) -> Chart {
+fn correlations(scores: &[&ScoredStep], n_sources: usize) -> Chart {
     let scores: Vec<&ScoredStep> = thinned(scores.len(), most_steps(n_sources))
         .into_iter()
         .map(|i| &scores[i])

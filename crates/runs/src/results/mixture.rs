@@ -5,7 +5,7 @@
 //! block by block and never held whole, so the memory does not grow with the recording. Missing
 //! samples take no part.
 
-use crate::{Error, Result};
+use crate::error::Result;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
 use strtransformer::{Recording, Separation};
@@ -144,9 +144,7 @@ impl Sums {
                 .forward(sources.as_ref(), scaled.as_mut(), &mut scratch);
             // In the units of the mixer, in which no channel is too large or too small to be
             // squared.
-            let observed = scaling
-                .apply(pick(observations).as_ref())
-                .map_err(Error::Library)?;
+            let observed = scaling.apply(pick(observations).as_ref())?;
             sums.add(sources.as_ref(), observed.as_ref(), scaled.as_ref());
         }
         Ok(sums)
