@@ -42,7 +42,7 @@ impl Info {
     }
 
     fn recording(&self) -> Outcome<(String, Value)> {
-        let found = inspect(&self.file, &self.reading.reading().to_read_options())?;
+        let found = inspect(&self.file, &self.reading.reading())?;
         let mut text = format!("{}: {}\n", self.file.display(), found.format);
         for note in &found.notes {
             text.push_str(&format!("  {note}\n"));

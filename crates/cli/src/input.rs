@@ -6,8 +6,7 @@ use crate::output::note;
 use crate::progress::under_way;
 use clap::Args;
 use std::path::Path;
-use strt_io::Opened;
-use strt_runs::Reading;
+use strt_io::{Opened, ReadOptions, read_recording};
 use strtransformer::Recording;
 use strtransformer::evaluate::Reference;
 
@@ -43,24 +42,25 @@ pub struct InputOptions {
 
 impl InputOptions {
     /// As the library takes it.
-    pub fn reading(&self) -> Reading {
+    pub fn reading(&self) -> ReadOptions {
         let given = self.clone();
-        Reading {
+        ReadOptions {
             rate: given.rate,
-            channels: given.channels,
+            channels: given.channels.map(Into::into),
             start: given.start,
             stop: given.stop,
             variable: given.variable,
             transpose: given.transpose,
             delimiter: given.delimiter,
-            time_column: given.time_column,
+            time_column: given.time_column.map(Into::into),
+            ..ReadOptions::default()
         }
     }
 
     /// Reads the recording and says what was detected.
     pub fn open(&self, path: &Path, quiet: bool) -> Outcome<Opened> {
         let what = format!("reading {}", path.display());
-        let opened = under_way(quiet, &what, || self.reading().open(path))?;
+        let opened = under_way(quiet, &what, || read_recording(path, &self.reading()))?;
         if !quiet {
             note(&describe(path, &opened));
         }
@@ -100,7 +100,7 @@ pub fn read_reference(
     options: &InputOptions,
     quiet: bool,
 ) -> Outcome<Reference> {
-    let found = options.reading().open_reference(path, recording)?;
+    let found = strt_runs::input::open_reference(path, &options.reading(), recording)?;
     if !quiet {
         note(&describe_reference(path, &found));
     }

@@ -15,7 +15,8 @@ use pyo3::types::PyDict;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
-use strt_runs::{Ensured, Error, Event, Format, Order, Place, Reading, Source, Truth, Watcher};
+use strt_io::ReadOptions;
+use strt_runs::{Ensured, Error, Event, Format, Order, Place, Source, Truth, Watcher};
 use strtransformer::train::StepReport;
 
 create_exception!(
@@ -70,7 +71,7 @@ pub fn ensure_run<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let order = Order {
-        reading: reading.map_or(Ok(Reading::default()), |text| reading_from(&text))?,
+        reading: reading.map_or(Ok(ReadOptions::default()), |text| reading_from(&text))?,
         reference: reference.as_deref().map(Truth::File),
         estimate_sources,
         overwrite,
@@ -128,10 +129,10 @@ pub fn inspect_run(py: Python<'_>, target: PathBuf) -> PyResult<&'static str> {
 }
 
 /// How a file is read, as JSON.
-fn reading_from(text: &str) -> PyResult<Reading> {
+fn reading_from(text: &str) -> PyResult<ReadOptions> {
     serde_json::from_str(text).map_err(|error| {
         PyValueError::new_err(format!(
-            "reading: expected rate, channels, start, stop, variable, transpose, delimiter or time_column: {error}"
+            "reading: expected rate, channels, start, stop, variable, transpose, delimiter, header or time_column: {error}"
         ))
     })
 }

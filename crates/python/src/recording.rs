@@ -9,7 +9,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use strt_io::{ReadOptions, read_recording};
-use strt_runs::Reading;
 use strt_runs::results::summary::Input;
 use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
 
@@ -211,25 +210,22 @@ pub fn read(
     header: Option<bool>,
     time_column: Option<String>,
 ) -> PyResult<Recording> {
-    let reading = Reading {
+    let options = ReadOptions {
         rate,
-        channels,
+        channels: channels.map(Into::into),
         start,
         stop,
         variable,
         transpose,
         delimiter,
-        time_column,
-    };
-    let options = ReadOptions {
         header,
-        ..reading.to_read_options()
+        time_column: time_column.map(Into::into),
     };
     let opened = py
         .detach(|| read_recording(&path, &options))
         .map_err(errors::of_io)?;
     Ok(Recording {
-        input: Input::of_file(&path, &reading, &opened),
+        input: Input::of_file(&path, &options, &opened),
         inner: opened.recording,
     })
 }

@@ -55,7 +55,6 @@ pub use command::{command_text, shell_line};
 pub use error::{Error, InPlaceOfARun, Result};
 pub use finished::{Loaded, Place, inspect, load, save};
 pub use format::Format;
-pub use input::Reading;
 pub use job::{Ensured, Written, ensure, resume, start};
 pub use order::{Again, Order, Source, Truth};
 pub use watcher::{Event, Unwatched, Watcher};

@@ -5,13 +5,14 @@
 
 use crate::error::{Error, Result};
 use crate::format::Format;
-use crate::input::{self, Reading};
+use crate::input;
 use crate::results::summary::{CountSummary, Input};
 use crate::watcher::{Event, Watcher};
 use crate::words::Words;
 use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
+use strt_io::{ReadOptions, read_recording};
 use strtransformer::evaluate::Reference;
 use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
 use strtransformer::{Config, Recording};
@@ -51,7 +52,7 @@ pub struct Order<'a> {
     /// The recording.
     pub source: Source<'a>,
     /// How its file is read.
-    pub reading: Reading,
+    pub reading: ReadOptions,
     /// True sources, for scores only: training does not see them.
     pub reference: Option<Truth<'a>>,
     /// The configuration.
@@ -79,7 +80,7 @@ impl<'a> Order<'a> {
     pub fn new(source: Source<'a>, config: Config) -> Order<'a> {
         Order {
             source,
-            reading: Reading::default(),
+            reading: ReadOptions::default(),
             reference: None,
             config,
             estimate_sources: false,
@@ -150,7 +151,7 @@ impl<'a> Material<'a> {
     /// Reads what is not in memory.
     pub fn read<W: Watcher + ?Sized>(
         source: Source<'a>,
-        reading: &Reading,
+        reading: &ReadOptions,
         reference: Option<Truth<'a>>,
         watcher: &mut W,
     ) -> Result<Material<'a>> {
@@ -158,7 +159,7 @@ impl<'a> Material<'a> {
             Source::Memory { recording, input } => (recording.clone(), input.clone(), Vec::new()),
             Source::File(path) => {
                 watcher.event(Event::Reading(path));
-                let opened = reading.open(path)?;
+                let opened = read_recording(path, reading)?;
                 watcher.event(Event::Read(path, &opened));
                 let input = Input::of_file(path, reading, &opened);
                 let warnings = input::warnings(&opened).collect();
@@ -168,7 +169,7 @@ impl<'a> Material<'a> {
         let reference = match reference {
             None => None,
             Some(Truth::File(path)) => {
-                let opened = reading.open_reference(path, &recording)?;
+                let opened = input::open_reference(path, reading, &recording)?;
                 watcher.event(Event::ReadReference(path, &opened));
                 Some(Cow::Owned(input::reference(path, &opened, &recording)?))
             }

@@ -16,7 +16,6 @@
 use crate::error::{Error, InPlaceOfARun, Result};
 use crate::folder::{CHECKPOINT, SUMMARY};
 use crate::format::Format;
-use crate::input::Reading;
 use crate::numbers_csv::TO_RESUME;
 use crate::results::summary::CountSummary;
 use crate::results::{HISTORY, SCORES, history, scores};
@@ -24,7 +23,7 @@ use crate::run::Log;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
-use strt_io::{load_checkpoint, load_model, save_checkpoint, save_model, write_text};
+use strt_io::{ReadOptions, load_checkpoint, load_model, save_checkpoint, save_model, write_text};
 use strtransformer::Separation;
 use strtransformer::separation::SeparationParts;
 use strtransformer::train::{History, SessionState};
@@ -40,7 +39,7 @@ pub struct Request {
     pub command: Vec<String>,
     /// The recording, as a path from anywhere; null for one that was held in memory.
     pub input: Option<PathBuf>,
-    pub reading: Reading,
+    pub reading: ReadOptions,
     pub reference: Option<PathBuf>,
     /// Whether there is a reference that was held in memory.
     #[serde(default, skip_serializing_if = "is_false")]

@@ -1,11 +1,10 @@
 //! `summary.json`: what a run was and how it ended, for scripts. Every field is part of the
 //! program's contract; numbers that are not finite are null.
 
-use crate::input::Reading;
 use crate::words::Words;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use strt_io::Opened;
+use strt_io::{Opened, ReadOptions};
 use strt_kernels::cpu::SimdPath;
 use strt_report::{Mixture, SourceCountEstimate};
 use strtransformer::evaluate::Matching;
@@ -112,7 +111,7 @@ pub struct Input {
     /// Its format.
     pub format: String,
     /// What of the file was taken, and how.
-    pub options: Reading,
+    pub options: ReadOptions,
     /// Names of the channels.
     pub channel_names: Vec<String>,
     /// Their physical units, where known.
@@ -127,7 +126,7 @@ pub struct Input {
 
 impl Input {
     /// A file and what was found in it.
-    pub fn of_file(path: &Path, reading: &Reading, opened: &Opened) -> Input {
+    pub fn of_file(path: &Path, reading: &ReadOptions, opened: &Opened) -> Input {
         Input {
             path: path.display().to_string(),
             format: opened.format.to_string(),
@@ -143,7 +142,7 @@ impl Input {
         Input {
             path: name.into(),
             format: "memory".into(),
-            options: Reading::default(),
+            options: ReadOptions::default(),
             channel_names: recording.channel_names().to_vec(),
             units: vec![None; recording.n_channels()],
             sampling_rate: recording.sampling_rate(),
