@@ -5,12 +5,10 @@ mod common;
 
 use common::*;
 use std::time::Duration;
-use strt_io::{Signals, write_signals};
+use strt_io::{ReadOptions, Signals, read_recording, write_signals};
 use strt_runs::results::Results;
 use strt_runs::run::Log;
-use strt_runs::{
-    Again, Error, Format, Order, Reading, Source, Truth, Unwatched, resume, save, start,
-};
+use strt_runs::{Again, Error, Format, Order, Source, Truth, Unwatched, resume, save, start};
 use strtransformer::evaluate::Reference;
 use strtransformer::synth::ProblemSpec;
 use strtransformer::train::StopReason;
@@ -35,9 +33,9 @@ fn a_run_from_memory_leaves_the_files_of_a_run_from_a_file() {
     write_signals(&file, &signals).unwrap();
     let from_file = Order {
         source: Source::File(&file),
-        reading: Reading {
+        reading: ReadOptions {
             rate: Some(100.0),
-            ..Reading::default()
+            ..ReadOptions::default()
         },
         formats: vec![Format::Mat],
         ..data.order()
@@ -51,7 +49,7 @@ fn a_run_from_memory_leaves_the_files_of_a_run_from_a_file() {
         ]
     );
     // Names come from the file, or are those of the recording; all else is the same.
-    let read = from_file.reading.open(&file).unwrap().recording;
+    let read = read_recording(&file, &from_file.reading).unwrap().recording;
     let data = Data {
         input: strt_runs::results::summary::Input::in_memory("array", &read),
         recording: read,
