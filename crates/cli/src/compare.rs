@@ -22,10 +22,10 @@ use strt_report::{ComparedMethod, ComparisonPage};
 use strt_runs::folder::{Kind, Planned, SUMMARY};
 use strt_runs::results::summary::source_names;
 use strt_runs::results::write_json;
-use strtransformer::Recording;
-use strtransformer::evaluate::{
+use strt_score::{
     DEFAULT_ORDER, Matching, Reference, ResidualDependence, match_sources, temporal_predictability,
 };
+use strtransformer::Recording;
 
 #[derive(Args)]
 pub struct Compare {
@@ -76,10 +76,10 @@ struct Scores {
 #[derive(Serialize, Deserialize)]
 pub struct Summary {
     command: Vec<String>,
-    input: String,
-    samples: usize,
-    channels: usize,
-    sources: usize,
+    pub input: String,
+    pub samples: usize,
+    pub channels: usize,
+    pub sources: usize,
     methods: Vec<Scores>,
     /// Mean |correlation| of the matched sources of every two methods.
     agreement: Vec<Vec<f64>>,

@@ -16,8 +16,8 @@ use strt_runs::results::Results;
 use strt_runs::results::summary::{Input, Summary};
 use strt_runs::training::{Trained, Training};
 use strt_runs::{Error, command_text};
-use strtransformer::evaluate::{Reference, amari_from_mixing};
-use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
+use strt_score::{Reference, amari_from_mixing};
+use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::{Config, Recording};
 
 /// Seed of problem and run, where none is given.
@@ -93,12 +93,7 @@ impl Demo {
         Ok(training.map_err(Error::of_run(self.out.display()))?)
     }
 
-    fn results<'a>(
-        &self,
-        case: &'a Case,
-        trained: &'a Trained,
-        typed: &[String],
-    ) -> Results<'a> {
+    fn results<'a>(&self, case: &'a Case, trained: &'a Trained, typed: &[String]) -> Results<'a> {
         let input = Input {
             format: "generated".into(),
             notes: vec![case.about.clone()],

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use strt_io::ReadOptions;
 use strt_runs::data;
 use strt_runs::results::rows;
-use strtransformer::evaluate::{Reference, match_sources};
+use strt_score::{Reference, match_sources};
 
 #[derive(Args)]
 pub struct Evaluate {
@@ -56,8 +56,7 @@ impl Evaluate {
             self.estimated.clone()
         };
         let estimated = open(&estimated_path, &self.reading, self.json)?;
-        let reference =
-            data::open_reference(&self.reference, &self.reading, &estimated.recording)?;
+        let reference = data::open_reference(&self.reference, &self.reading, &estimated.recording)?;
         if !self.json {
             note(&describe_reference(&self.reference, &reference));
         }

@@ -123,7 +123,12 @@ fn run(path: &Path) -> Outcome<(String, Value)> {
         ("converged", summary.converged.to_string()),
         ("variance explained", summary.explained_variance.to_string()),
     ];
-    facts.extend(summary.scores.as_ref().map(|scores| ("MAC", scores.mac.to_string())));
+    facts.extend(
+        summary
+            .scores
+            .as_ref()
+            .map(|scores| ("MAC", scores.mac.to_string())),
+    );
     facts.push(("command", summary.command.clone()));
     let text = listed(path, "a finished run of strt", &facts);
     Ok((text, serde_json::to_value(&summary)?))

@@ -9,7 +9,7 @@ use crate::settings::{Preset, Settings};
 use faer::Mat;
 use std::fmt;
 use std::time::Instant;
-use strtransformer::baselines::{Baseline, Method};
+use strt_classic::{Baseline, Method};
 use strtransformer::{Recording, separate};
 
 /// A method.

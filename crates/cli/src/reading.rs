@@ -9,8 +9,8 @@ use crate::progress::under_way;
 use std::path::Path;
 use strt_io::{Opened, ReadOptions, read_recording};
 use strt_runs::data;
+use strt_score::Reference;
 use strtransformer::Recording;
-use strtransformer::evaluate::Reference;
 
 /// Reads a recording and says what was detected.
 pub fn open(path: &Path, options: &ReadOptions, quiet: bool) -> Outcome<Opened> {

@@ -125,9 +125,10 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Model, Option<String>)> 
     let loaded = py
         .detach(|| strt_runs::load(&path))
         .map_err(|error| match error {
-            Error::NotARun { .. } if !path.exists() => {
-                errors::of_system(std::io::ErrorKind::NotFound, error.message(&PACKAGE.wording))
-            }
+            Error::NotARun { .. } if !path.exists() => errors::of_system(
+                std::io::ErrorKind::NotFound,
+                error.message(&PACKAGE.wording),
+            ),
             _ => errors::of_runs(error),
         })?;
     let model = Model::new(loaded.separation, loaded.log, None);

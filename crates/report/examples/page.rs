@@ -16,9 +16,9 @@ use strt_runs::Unwatched;
 use strt_runs::results::Results;
 use strt_runs::results::summary::{CountSummary, Input};
 use strt_runs::training::Training;
-use strtransformer::evaluate::match_sources;
+use strt_score::match_sources;
+use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
-use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::{Config, Recording};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn problem(case: &str) -> strtransformer::Result<Problem> {
+fn problem(case: &str) -> strt_synth::Result<Problem> {
     let spec = match case {
         "nonlinear" => ProblemSpec {
             kind: SourceKind::Sines,
@@ -114,7 +114,7 @@ fn problem(case: &str) -> strtransformer::Result<Problem> {
     spec.generate()
 }
 
-fn recording(case: &str, problem: &Problem) -> strtransformer::Result<Recording> {
+fn recording(case: &str, problem: &Problem) -> strt_signal::Result<Recording> {
     if case != "gaps" {
         return problem.recording();
     }

@@ -10,7 +10,8 @@
 //! use strt_runs::results::{Results, summary::Input};
 //! use strt_runs::training::Log;
 //! use strtransformer::train::{History, Start, separate_observed};
-//! use strtransformer::{Config, synth::ProblemSpec};
+//! use strtransformer::Config;
+//! use strt_synth::ProblemSpec;
 //!
 //! let recording = ProblemSpec { n_samples: 300, ..ProblemSpec::default() }.generate()?.recording()?;
 //! let mut config = Config::new(3);

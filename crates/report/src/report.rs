@@ -6,7 +6,7 @@ use strt_runs::results::scores::ScoredStep;
 use strt_runs::results::summary::Summary;
 use strt_runs::results::{Findings, Mixture, Results};
 use strt_runs::{Page, PageError};
-use strtransformer::evaluate::{Matching, Reference};
+use strt_score::{Matching, Reference};
 use strtransformer::train::HistoryRow;
 use strtransformer::{Recording, Separation};
 

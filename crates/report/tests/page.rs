@@ -9,7 +9,7 @@ use strt_runs::results::Results;
 use strt_runs::results::scores::ScoredStep;
 use strt_runs::results::summary::Input;
 use strt_runs::training::Log;
-use strtransformer::evaluate::{Reference, match_sources};
+use strt_score::{Reference, match_sources};
 use strtransformer::{Config, Recording, Separation};
 
 const NAMES: [&str; 5] = ["Fz", "Cz", "Pz", "Oz", "EOG"];

@@ -11,7 +11,7 @@ use crate::watcher::{Event, Watcher};
 use std::borrow::Cow;
 use std::path::Path;
 use strt_io::{NoteKind, Opened, ReadOptions, read_recording};
-use strtransformer::evaluate::Reference;
+use strt_score::Reference;
 use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
 use strtransformer::{Config, Recording};
 
@@ -136,8 +136,8 @@ pub fn reference(path: &Path, opened: &Opened, recording: &Recording) -> Result<
             found: sources.nrows(),
         });
     }
-    Reference::new(sources.to_owned()).map_err(|source| Error::Refused {
-        name: path.display().to_string(),
+    Reference::new(sources.to_owned()).map_err(|source| Error::RefusedReference {
+        path: path.to_owned(),
         source,
     })
 }

@@ -20,7 +20,7 @@
 //! ```
 //! use strt_runs::{Order, Source, Unwatched, ensure, Ensured};
 //! use strt_runs::results::summary::Input;
-//! use strtransformer::synth::ProblemSpec;
+//! use strt_synth::ProblemSpec;
 //! use strtransformer::Config;
 //!
 //! let recording = ProblemSpec { n_samples: 200, ..ProblemSpec::default() }.generate()?.recording()?;
@@ -47,6 +47,7 @@ mod numbers_csv;
 mod order;
 pub mod results;
 mod same;
+mod scored;
 pub mod training;
 mod unfinished;
 mod watcher;
@@ -59,4 +60,5 @@ pub use folder::{Place, inspect};
 pub use format::Format;
 pub use lifecycle::{Ensured, ensure, resume, start};
 pub use order::{Order, ResumeOptions, Source, Truth};
+pub use scored::{Scored, ScoredObserver};
 pub use watcher::{Event, Unwatched, Watcher};

@@ -7,7 +7,7 @@ use crate::results::summary::Input;
 use std::path::Path;
 use std::time::Duration;
 use strt_io::ReadOptions;
-use strtransformer::evaluate::Reference;
+use strt_score::Reference;
 use strtransformer::{Config, Recording};
 
 /// Where a recording comes from.

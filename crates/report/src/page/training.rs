@@ -151,7 +151,7 @@ fn branch_losses(rows: &[&HistoryRow], n_sources: usize) -> Chart {
 fn correlations(scores: &[&ScoredStep], n_sources: usize) -> Chart {
     let scores: Vec<&ScoredStep> = thinned(scores.len(), most_steps(n_sources))
         .into_iter()
-        .map(|i| &scores[i])
+        .map(|i| scores[i])
         .collect();
     let x: Vec<f64> = scores.iter().map(|score| score.step as f64).collect();
     let curve =

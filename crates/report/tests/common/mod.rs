@@ -6,7 +6,7 @@ use strt_runs::results::Results;
 use strt_runs::results::scores::ScoredStep;
 use strt_runs::results::summary::{CountSummary, Input};
 use strt_runs::training::Log;
-use strtransformer::evaluate::{Reference, match_sources};
+use strt_score::{Reference, match_sources};
 use strtransformer::train::{History, Start, separate_observed};
 use strtransformer::{Config, Recording, Separation};
 

@@ -16,12 +16,12 @@ use crate::folder::{MODEL, SUMMARY};
 use crate::format::Format;
 use crate::training::Log;
 use faer::MatRef;
-use serde::Serialize;
-use std::path::Path;
 pub use mixture::Mixture;
 use scores::ScoredStep;
+use serde::Serialize;
+use std::path::Path;
 use strt_io::{Signals, save_config, save_model, write_signals, write_text};
-use strtransformer::evaluate::{Matching, Reference, match_sources};
+use strt_score::{Matching, Reference, match_sources};
 use strtransformer::train::HistoryRow;
 use strtransformer::{Recording, Separation};
 use summary::{CountSummary, Input, Scores, Summary, Versions, source_names};
@@ -231,7 +231,11 @@ impl<'a> Results<'a> {
                 ("sources in the history", k, row.centers.len()),
                 ("slopes in the history", k, row.slopes.len()),
                 ("patch sizes in the history", k, row.expected_patch.len()),
-                ("branch energies in the history", k, row.branch_structure.len()),
+                (
+                    "branch energies in the history",
+                    k,
+                    row.branch_structure.len(),
+                ),
                 ("scale weights in the history", k * scales, weights),
             ]);
         }
@@ -242,7 +246,9 @@ impl<'a> Results<'a> {
         if let Some((_, reference)) = &self.reference {
             sizes.push(("samples of the reference", t, reference.n_samples()));
         }
-        let wrong = sizes.into_iter().find(|(_, expected, found)| expected != found);
+        let wrong = sizes
+            .into_iter()
+            .find(|(_, expected, found)| expected != found);
         match wrong {
             None => Ok(()),
             Some((what, expected, found)) => Err(Error::Mismatch {

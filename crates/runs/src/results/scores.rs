@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::numbers_csv;
 use std::path::Path;
-use strtransformer::evaluate::Matching;
+use strt_score::Matching;
 
 /// How well the sources of one step match the true ones.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use strt_io::{Opened, ReadOptions};
 use strt_kernels::cpu::SimdPath;
-use strtransformer::evaluate::Matching;
+use strt_score::Matching;
 use strtransformer::model::objective::Terms;
 use strtransformer::preprocess::SourceCount;
 use strtransformer::train::{RestartSummary, StopReason};

@@ -15,6 +15,7 @@ mod tables;
 use crate::failure::{Failure, Outcome};
 use crate::methods::{MethodName, Task};
 use crate::output::{self, note};
+use crate::settings::{MixerName, Settings};
 use clap::Args;
 use families::{Case, Family, Size};
 use peers::Peers;
@@ -254,13 +255,18 @@ impl Recovery {
         let seed = spec.seed + 1000 * (job.key.run + 1);
         let found = match &job.solver {
             Solver::Own(method) => {
-                let task = Task {
-                    n_sources: spec.n_sources,
-                    nonlinear: !spec.mixing.is_linear(),
-                    seed,
+                let settings = Settings {
+                    mixer: (!spec.mixing.is_linear()).then_some(MixerName::Mlp),
+                    seed: Some(seed),
                     steps: self.steps,
                     assignments: self.assignments.clone(),
-                    threads: 1,
+                    threads: Some(1),
+                    ..Settings::default()
+                };
+                let task = Task {
+                    n_sources: spec.n_sources,
+                    settings,
+                    start: 0,
                 };
                 method.run(&problem.recording()?, &task)?
             }
