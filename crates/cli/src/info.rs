@@ -18,7 +18,7 @@ use strt_runs::load_summary;
 pub struct Info {
     /// A recording, a model, a checkpoint, or the folder of a run
     file: PathBuf,
-    /// Print JSON instead of words
+    /// Print JSON instead of text
     #[arg(long)]
     json: bool,
     #[command(flatten)]

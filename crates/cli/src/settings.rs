@@ -96,7 +96,8 @@ impl Settings {
         config.threads = self.threads.map_or(config.threads, usize::from);
         if config.mixer.kind == MixerKind::Custom {
             return Err(Failure::Usage(
-                "mixer.kind = custom: a mixer of your own needs the library; the program has affine and mlp"
+                "mixer.kind = custom: a mixer of your own needs the library; the program has \
+                 affine and mlp"
                     .into(),
             ));
         }
@@ -113,8 +114,9 @@ impl Settings {
         let filled_in = config.weights.structure.is_some() || config.mixer.ridge.is_some();
         if let (Some(path), true) = (&self.config, filled_in && (other_mixer || other_number)) {
             note(&format!(
-                "warning: {}: its automatic values (mixer.ridge, sources.unlock, weights.structure, …) were chosen for another \
-                 mixer or number of sources; remove these lines to have them chosen anew",
+                "warning: {}: its automatic values (mixer.ridge, sources.unlock, \
+                 weights.structure, …) were chosen for another mixer or number of sources; remove \
+                 these lines to have them chosen anew",
                 path.display()
             ));
         }

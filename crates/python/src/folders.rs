@@ -17,8 +17,10 @@ use strt_runs::{Error, Format};
 /// Writes the folder of a run. `recording` is what the model was trained on, needed where it does
 /// not know any more.
 #[pyfunction]
-#[pyo3(signature = (model, path, *, recording=None, overwrite=false, formats=Vec::new(), figures=false,
-                    command=String::new()))]
+#[pyo3(signature = (
+    model, path, *, recording=None, overwrite=false, formats=Vec::new(), figures=false,
+    command=String::new()
+))]
 pub fn save(
     py: Python<'_>,
     model: &Model,

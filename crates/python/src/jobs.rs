@@ -55,8 +55,10 @@ impl Watcher for Look<'_> {
 /// The dict has `status` (made, resumed, there), `resumed_from` (steps, or None) and `summary` (a
 /// JSON text).
 #[pyfunction]
-#[pyo3(signature = (input, target, config, *, estimate_sources=false, reading=None, reference=None, formats=Vec::new(),
-                    autosave=60.0, overwrite=false, command=String::new(), callback=None))]
+#[pyo3(signature = (
+    input, target, config, *, estimate_sources=false, reading=None, reference=None,
+    formats=Vec::new(), autosave=60.0, overwrite=false, command=String::new(), callback=None
+))]
 pub fn ensure_run<'py>(
     py: Python<'py>,
     input: PathBuf,

@@ -196,8 +196,10 @@ impl Recording {
 
 /// Reads a recording from a file; the format is found by its contents.
 #[pyfunction]
-#[pyo3(signature = (path, *, channels=None, start=None, stop=None, rate=None, variable=None, transpose=false,
-                    delimiter=None, header=None, time_column=None))]
+#[pyo3(signature = (
+    path, *, channels=None, start=None, stop=None, rate=None, variable=None, transpose=false,
+    delimiter=None, header=None, time_column=None
+))]
 pub fn read(
     py: Python<'_>,
     path: PathBuf,

@@ -13,7 +13,8 @@
 //! use strtransformer::Config;
 //! use strt_synth::ProblemSpec;
 //!
-//! let recording = ProblemSpec { n_samples: 300, ..ProblemSpec::default() }.generate()?.recording()?;
+//! let spec = ProblemSpec { n_samples: 300, ..ProblemSpec::default() };
+//! let recording = spec.generate()?.recording()?;
 //! let mut config = Config::new(3);
 //! # config.optimizer.steps = Some(3);
 //! # config.branches.patch_sizes = vec![4, 8];

@@ -1,6 +1,6 @@
 //! Command lines that can be typed again.
 
-/// Words as one line for a shell.
+/// The words of a command as one line for a shell.
 pub fn shell_line(words: &[String]) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
     let quoted = words.iter().map(|word| {

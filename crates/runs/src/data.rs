@@ -1,8 +1,9 @@
 //! What a run works on: a recording and perhaps its true sources, read from files or taken from
 //! memory.
 //!
-//! In: a [`Source`], a [`Truth`] and the [`ReadOptions`] that are kept with a run, so that a resumed
-//! one reads the same. Out: [`Data`]. The watcher is told what was read; nothing is written here.
+//! In: a [`Source`], a [`Truth`] and the [`ReadOptions`] that are kept with a run, so that a
+//! resumed one reads the same. Out: [`Data`]. The watcher is told what was read; nothing is written
+//! here.
 
 use crate::error::{Error, Result};
 use crate::order::{Order, Source, Truth};

@@ -2,8 +2,8 @@
 //! the wording of the caller.
 //!
 //! Every message names the file or folder, says what was expected, what was found and what to do.
-//! `Display` uses [`Wording::LIBRARY`]. Exit statuses and exception types are the caller's business;
-//! [`Error::is_request`] tells a wrong request from a failure.
+//! `Display` uses [`Wording::LIBRARY`]. Exit statuses and exception types are the caller's
+//! business; [`Error::is_request`] tells a wrong request from a failure.
 
 use crate::caller::{PageError, Wording};
 use crate::folder::CHECKPOINT;
@@ -296,8 +296,8 @@ impl Error {
                 path.display()
             ),
             Error::Occupied { partial } => format!(
-                "{}: expected nothing there, since results are prepared in it, found something that strt did not write; \
-                 move it away, or choose another {out}",
+                "{}: expected nothing there, since results are prepared in it, found something \
+                 that strt did not write; move it away, or choose another {out}",
                 partial.display()
             ),
             Error::Busy { partial } => format!(
@@ -305,7 +305,8 @@ impl Error {
                 partial.display()
             ),
             Error::Unfinished { partial } => format!(
-                "{}: an unfinished run has left this folder; resume it with `{}`, or discard it with {overwrite}",
+                "{}: an unfinished run has left this folder; resume it with `{}`, or discard it \
+                 with {overwrite}",
                 partial.display(),
                 (wording.resume)(partial)
             ),
@@ -319,7 +320,8 @@ impl Error {
                 path,
                 source,
             } => format!(
-                "{}: cannot {action}: {source}; check that you may write there and that there is space",
+                "{}: cannot {action}: {source}; check that you may write there and that there is \
+                 space",
                 path.display()
             ),
             Error::File {
@@ -353,7 +355,8 @@ impl Error {
             Error::NotUnfinished { folder, found } => {
                 let why = match found {
                     InPlaceOfARun::Finished => format!(
-                        "this run has ended: there is nothing to resume. Start another with more {}",
+                        "this run has ended: there is nothing to resume. Start another with more \
+                         {}",
                         wording.steps
                     ),
                     InPlaceOfARun::Folder => {
@@ -382,7 +385,8 @@ impl Error {
                 expected,
                 remedy,
             } => format!(
-                "{}: line {line}: expected {expected}, found something else: the file was changed; {remedy}",
+                "{}: line {line}: expected {expected}, found something else: the file was \
+                 changed; {remedy}",
                 path.display()
             ),
             Error::Restarts {
@@ -390,7 +394,8 @@ impl Error {
                 expected,
                 found,
             } => format!(
-                "{}: expected how {expected} restarts ended, found {found}; it belongs to another run: start this one again",
+                "{}: expected how {expected} restarts ended, found {found}; it belongs to another \
+                 run: start this one again",
                 path.display()
             ),
             Error::NotARun {
@@ -398,27 +403,30 @@ impl Error {
                 file,
                 found,
             } => format!(
-                "{}: expected the folder of a run, with {file}, found {found}; give the folder of a finished run",
+                "{}: expected the folder of a run, with {file}, found {found}; give the folder of \
+                 a finished run",
                 folder.display()
             ),
             Error::RecordingMoved { path, folder } => format!(
-                "{}: expected the recording of the run there, found nothing; where is it now? Resume it with `{}`",
+                "{}: expected the recording of the run there, found nothing; where is it now? \
+                 Resume it with `{}`",
                 path.display(),
                 (wording.resume_with_recording)(folder)
             ),
             Error::InMemory { what, folder } => format!(
-                "{}: expected {what} of the run, which was held in memory and is in no file, found nothing; give it again: \
-                 `{}`",
+                "{}: expected {what} of the run, which was held in memory and is in no file, \
+                 found nothing; give it again: `{}`",
                 folder.display(),
                 (wording.resume_with_recording)(folder)
             ),
             Error::Different { folder, how } => format!(
-                "{}: expected the run that was asked for, found another: {how}; choose another {out}, or replace it with \
-                 {overwrite}",
+                "{}: expected the run that was asked for, found another: {how}; choose another \
+                 {out}, or replace it with {overwrite}",
                 folder.display()
             ),
             Error::NotUtf8 { path } => format!(
-                "{}: expected a path in UTF-8, so that it can be kept with the run, found other bytes; rename the file",
+                "{}: expected a path in UTF-8, so that it can be kept with the run, found other \
+                 bytes; rename the file",
                 path.display()
             ),
             Error::ReferenceLength {
@@ -426,8 +434,8 @@ impl Error {
                 expected,
                 found,
             } => format!(
-                "{}: expected {expected} samples, as the recording has, found {found}; give the true sources of the same \
-                 samples, one column a source",
+                "{}: expected {expected} samples, as the recording has, found {found}; give the \
+                 true sources of the same samples, one column a source",
                 path.display()
             ),
             Error::RefusedReference { path, source } => format!("{}: {source}", path.display()),
@@ -440,7 +448,8 @@ impl Error {
                 expected,
                 found,
             } => format!(
-                "{what}: expected {expected}, found {found}; the pieces of a result must come from one run"
+                "{what}: expected {expected}, found {found}; the pieces of a result must come \
+                 from one run"
             ),
             Error::Page(error) => error.to_string(),
             Error::Json(error) => error.to_string(),

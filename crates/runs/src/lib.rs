@@ -23,7 +23,8 @@
 //! use strt_synth::ProblemSpec;
 //! use strtransformer::Config;
 //!
-//! let recording = ProblemSpec { n_samples: 200, ..ProblemSpec::default() }.generate()?.recording()?;
+//! let spec = ProblemSpec { n_samples: 200, ..ProblemSpec::default() };
+//! let recording = spec.generate()?.recording()?;
 //! let mut config = Config::new(3);
 //! # (config.optimizer.steps, config.branches.patch_sizes) = (Some(2), vec![4, 8]);
 //! let input = Input::in_memory("array", &recording);

@@ -44,9 +44,9 @@ pub fn source_count(report: &Report<'_>) -> Option<Section> {
             AxisStyle::log("eigenvalue"),
         )]));
         parts.push(Part::Caption(
-            "The coloured part of the curve was kept. A number is well founded when the curve has a step or an elbow behind \
-             it."
-            .into(),
+            "The coloured part of the curve was kept. A number is well founded when the curve has \
+             a step or an elbow behind it."
+                .into(),
         ));
         let rows = shown
             .iter()
@@ -87,7 +87,9 @@ pub fn reproduction(report: &Report<'_>) -> Section {
         "" => parts.push(Part::Text("The command was not recorded.".into())),
         command => {
             parts.push(Part::Text(
-                "The same command on the same file gives the same sources, at any number of threads.".into(),
+                "The same command on the same file gives the same sources, at any number of \
+                 threads."
+                    .into(),
             ));
             parts.push(Part::Code(command.into()));
         }

@@ -85,7 +85,8 @@ fn input(report: &Report<'_>) -> String {
         n => {
             let share = percent(n as f64 / recording.n_samples() as f64);
             text += &format!(
-                " In {} ({share}) a channel is missing; they were left out, and the sources have gaps there.",
+                " In {} ({share}) a channel is missing; they were left out, and the sources have \
+                 gaps there.",
                 counted(n, "sample")
             );
         }
@@ -105,7 +106,8 @@ fn order(report: &Report<'_>) -> String {
     };
     match patches.as_slice() {
         [only] => format!(
-            "One source was separated. It was judged by how well pieces of about {} can be predicted from the rest.",
+            "One source was separated. It was judged by how well pieces of about {} can be \
+             predicted from the rest.",
             size(*only)
         ),
         [first, .., last] => {
@@ -118,8 +120,9 @@ fn order(report: &Report<'_>) -> String {
                 _ => "Their branches are ordered by time scale, from short (source 1) to long",
             };
             format!(
-                "{} sources were separated. {order} (source {n_sources}). They were judged by how well pieces of about {} \
-                 (source 1) to {} (source {n_sources}) can be predicted from the rest.",
+                "{} sources were separated. {order} (source {n_sources}). They were judged by how \
+                 well pieces of about {} (source 1) to {} (source {n_sources}) can be predicted \
+                 from the rest.",
                 grouped(n_sources),
                 size(*first),
                 size(*last)
@@ -134,24 +137,27 @@ fn convergence(report: &Report<'_>) -> String {
     let steps = counted(separation.steps(), "step");
     let mut text = match (separation.stop_reason(), separation.converged()) {
         (StopReason::Diverged, _) => format!(
-            "The run failed after {steps}: its objective was no longer finite, and the result should not be used. Run it \
-             again with smaller learning rates, and look for extreme values in the recording."
+            "The run failed after {steps}: its objective was no longer finite, and the result \
+             should not be used. Run it again with smaller learning rates, and look for extreme \
+             values in the recording."
         ),
         (StopReason::Plateau, _) => {
             format!(
-                "The run converged: it stopped after {steps} because its objective no longer improved."
+                "The run converged: it stopped after {steps} because its objective no longer \
+                 improved."
             )
         }
         (_, true) => {
             format!("The run converged: after {steps} its objective had stopped improving.")
         }
         (StopReason::Interrupted, false) => format!(
-            "The run was interrupted after {steps}, while its objective was still improving. Continue it from its \
-             checkpoint, or treat the result as provisional."
+            "The run was interrupted after {steps}, while its objective was still improving. \
+             Continue it from its checkpoint, or treat the result as provisional."
         ),
         (StopReason::StepLimit, false) => format!(
-            "The run did not converge: its objective was still improving when all {steps} were taken. The sources may \
-             already be good, but run it again with more steps, say {}, and see whether they stay the same.",
+            "The run did not converge: its objective was still improving when all {steps} were \
+             taken. The sources may already be good, but run it again with more steps, say {}, \
+             and see whether they stay the same.",
             grouped(2 * separation.steps())
         ),
     };
@@ -170,7 +176,9 @@ fn explained(report: &Report<'_>) -> String {
     let mixture = report.mixture();
     let explained = mixture.explained();
     if !explained.is_finite() {
-        return "How much of the recording the sources explain cannot be said: the reconstruction is not finite.".into();
+        return "How much of the recording the sources explain cannot be said: the reconstruction \
+                is not finite."
+            .into();
     }
     let worst = (0..mixture.residual.len())
         .filter(|&c| !mixture.residual[c].is_nan())
@@ -198,8 +206,8 @@ fn scores(report: &Report<'_>) -> Option<String> {
         _ => "they differ",
     };
     Some(format!(
-        "Compared with the {} given as reference, which the run did not see, the mean absolute correlation is {} (1 is \
-         perfect; the weakest pair has {}): {verdict}.",
+        "Compared with the {} given as reference, which the run did not see, the mean absolute \
+         correlation is {} (1 is perfect; the weakest pair has {}): {verdict}.",
         counted(reference.n_sources(), "source"),
         significant(matching.mac(), 4),
         significant(matching.worst(), 4)

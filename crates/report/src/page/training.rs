@@ -58,8 +58,9 @@ pub fn section(report: &Report<'_>) -> Section {
         let kept = thinned(history.len(), most_steps(report.n_sources()));
         let rows: Vec<&HistoryRow> = kept.into_iter().map(|i| history[i]).collect();
         parts.push(Part::Text(
-            "A run looks healthy when the objective falls quickly and then levels off, and when the loss of every branch \
-             falls with it. Losses of branches flicker because other patches are hidden in every step."
+            "A run looks healthy when the objective falls quickly and then levels off, and when \
+             the loss of every branch falls with it. Losses of branches flicker because other \
+             patches are hidden in every step."
                 .into(),
         ));
         parts.push(key(report.n_sources()));
@@ -180,7 +181,8 @@ fn correlations(scores: &[&ScoredStep], n_sources: usize) -> Chart {
     ));
     lines(
         "|Correlation| with the matched reference",
-        "Line chart of the absolute correlation of every branch with its reference source over training steps.",
+        "Line chart of the absolute correlation of every branch with its reference source over \
+         training steps.",
         series,
         steps(),
         AxisStyle::default(),
@@ -189,7 +191,8 @@ fn correlations(scores: &[&ScoredStep], n_sources: usize) -> Chart {
 
 fn caption(report: &Report<'_>, kept: usize, drawn: usize) -> String {
     let mut text = String::from(
-        "Terms are shown without their weights in the objective. Drag over a chart to zoom, double-click to zoom out.",
+        "Terms are shown without their weights in the objective. Drag over a chart to zoom, \
+         double-click to zoom out.",
     );
     if !report.scores.is_empty() {
         text +=

@@ -247,9 +247,10 @@ impl From<&SourceCount> for CountSummary {
         CountSummary {
             method: "Minimum description length (Wax and Kailath)".into(),
             reasoning: format!(
-                "{k} of {} components describe the channels in the fewest bits: they carry {:.1} % of the variance, and what is \
-                 left looks like noise of equal strength in all directions. Successive samples resemble each other, so \
-                 {} samples count as {:.0} independent ones. Where the noise of the channels differs in strength, this \
+                "{k} of {} components describe the channels in the fewest bits: they carry {:.1} \
+                 % of the variance, and what is left looks like noise of equal strength in all \
+                 directions. Successive samples resemble each other, so {} samples count as {:.0} \
+                 independent ones. Where the noise of the channels differs in strength, this \
                  estimate is too high.",
                 count.eigenvalues.len(),
                 100.0 * count.explained,
@@ -301,8 +302,8 @@ pub fn ending_warning(separation: &Separation, wording: &Wording) -> Option<Stri
     let steps = separation.steps();
     match separation.stop_reason() {
         StopReason::Diverged => Some(format!(
-            "diverged: the objective was no longer finite after {steps} steps, and the last finite state is kept; try \
-             smaller rates, such as {}",
+            "diverged: the objective was no longer finite after {steps} steps, and the last \
+             finite state is kept; try smaller rates, such as {}",
             (wording.settings)(&[
                 ("optimizer.rates.fiber", "0.02"),
                 ("optimizer.rates.networks", "0.001")
@@ -312,8 +313,8 @@ pub fn ending_warning(separation: &Separation, wording: &Wording) -> Option<Stri
             "interrupted after {steps} steps: these are the sources of an unfinished run"
         )),
         StopReason::StepLimit if !separation.converged() => Some(format!(
-            "not converged: the objective was still improving after {steps} steps; try {}, and compare several \
-             seeds",
+            "not converged: the objective was still improving after {steps} steps; try {}, and \
+             compare several seeds",
             (wording.settings)(&[("optimizer.steps", &(2 * steps).to_string())])
         )),
         StopReason::StepLimit | StopReason::Plateau => None,
@@ -352,8 +353,8 @@ pub fn constant_warning(recording: &Recording) -> Option<String> {
 pub fn fit_warning(explained: f64, wording: &Wording) -> Option<String> {
     (explained < 0.5).then(|| {
         format!(
-            "the sources explain only {:.0} % of the channels' variance; more of them ({}) would explain more, and \
-             {} helps where channels are nonlinear in the sources",
+            "the sources explain only {:.0} % of the channels' variance; more of them ({}) would \
+             explain more, and {} helps where channels are nonlinear in the sources",
             100.0 * explained,
             wording.sources,
             (wording.settings)(&[("mixer.kind", "mlp")])
