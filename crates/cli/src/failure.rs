@@ -60,7 +60,6 @@ macro_rules! fails_with {
 fails_with!(
     strtransformer::Error,
     strt_classic::Error,
-    strt_lab::Error,
     strt_score::Error,
     strt_signal::Error,
     strt_synth::Error,

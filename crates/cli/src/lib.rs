@@ -2,32 +2,31 @@
 //!
 //! In: a command line. Out: an exit status, and whatever the command writes and prints. All is
 //! glue: arguments become values, values go to the library, results become files and lines; nothing
-//! is computed here. This library exists so that other packages can offer the same command; to
+//! is computed here. This library exists so that other packages can offer the same command, and for
+//! the laboratory (`strt-lab`), which runs [`methods`] and ends and prints as this program does; to
 //! separate recordings from Rust, use `strtransformer` and `strt-runs`.
 
-mod bench;
 mod compare;
 mod config;
 mod demo;
 mod ending;
 mod evaluate;
-mod failure;
+pub mod failure;
 mod formats;
 mod generate;
 mod info;
 mod interrupt;
-mod methods;
-mod output;
+pub mod methods;
+pub mod output;
 mod progress;
 mod reading;
 mod resume;
 mod separate;
-mod settings;
+pub mod settings;
 mod shell;
-mod table;
+pub mod table;
 mod terminal;
 mod transform;
-mod verify;
 mod wording;
 
 use clap::{Parser, Subcommand};
@@ -68,11 +67,6 @@ enum Command {
     Info(info::Info),
     /// Print the configuration with a comment for every value.
     Config(config::ShowConfig),
-    /// Measure the program on problems with known answers.
-    #[command(subcommand)]
-    Bench(bench::Bench),
-    /// Check the paper's claims by experiment.
-    Verify(verify::Verify),
     /// Print the completions for a shell.
     Completions(shell::Completions),
     /// Print the manual page.
@@ -90,9 +84,7 @@ impl Command {
             Command::Transform(transform) => transform.run(),
             Command::Info(info) => info.run(),
             Command::Config(config) => config.run(),
-            Command::Bench(bench) => bench.run(),
             Command::Compare(compare) => compare.run(typed),
-            Command::Verify(verify) => verify.run(typed),
             Command::Completions(completions) => completions.run(),
             Command::Man(man) => man.run(),
         }

@@ -39,7 +39,9 @@ pub struct Found {
     pub sources: Mat<f64>,
     /// m×K, where the method has one.
     pub mixing: Option<Mat<f64>>,
+    /// Whether it stopped before its limit of steps.
     pub converged: bool,
+    /// Time that it took.
     pub seconds: f64,
 }
 

@@ -5,7 +5,7 @@ mod common;
 use common::{Place, SMALL, fixture, snapshot};
 
 /// Every command, by the words that lead to it.
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 12] = [
     &[],
     &["separate"],
     &["resume"],
@@ -16,10 +16,6 @@ const COMMANDS: [&[&str]; 16] = [
     &["transform"],
     &["info"],
     &["config"],
-    &["bench"],
-    &["bench", "recovery"],
-    &["bench", "speed"],
-    &["verify"],
     &["completions"],
     &["man"],
 ];
@@ -454,61 +450,6 @@ fn completions_and_manual_pages_name_the_commands() {
         place
             .names("pages")
             .contains(&"strt-separate.1".to_string())
-    );
-}
-
-#[test]
-fn recovery_compares_methods_and_goes_on_where_it_ended() {
-    let place = Place::new();
-    let arguments = [
-        "bench",
-        "recovery",
-        "--families",
-        "linear,short",
-        "--methods",
-        "strt,sobi,fastica",
-        "--steps",
-        "1",
-        "--results",
-        "results.jsonl",
-        "--page",
-        "page.html",
-    ];
-    let first = place.done(&arguments);
-    for words in [
-        "| linear | 15 |",
-        "| short | 5 |",
-        "within 0.005 of best",
-        "T = 300",
-    ] {
-        assert!(first.stdout.contains(words), "{words}: {}", first.stdout);
-    }
-    assert!(
-        place
-            .text("page.html")
-            .contains("Recovery of known sources")
-    );
-    // What is there is not run again; what a crash cut off is.
-    let text = place.text("results.jsonl");
-    place.write("results.jsonl", &text[..text.len() - 20]);
-    let second = place.done(&arguments);
-    assert!(second.stderr.starts_with("1/1 "), "{}", second.stderr);
-    let overview = |text: &str| text.split("All figures").next().map(String::from);
-    assert_eq!(overview(&first.stdout), overview(&second.stdout));
-    let json = place.done(&[&arguments[..], &["--json"]].concat()).stdout;
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["records"].as_array().unwrap().len(), 15 * 4 + 5 * 3);
-    assert!(
-        place
-            .done(&["bench", "recovery", "--families", "list"])
-            .stdout
-            .contains("nonlinear")
-    );
-    let ran = place.strt(&["bench", "recovery", "--families", "linar"]);
-    assert!(
-        ran.status == 2 && ran.stderr.contains("linear"),
-        "{}",
-        ran.stderr
     );
 }
 

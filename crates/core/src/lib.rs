@@ -87,7 +87,7 @@
 //! |---|---|
 //! | [`recording`], [`preprocess`] | validated input; centering, scaling, whitening, all invertible |
 //! | [`config`] | one serialisable value for the whole run, checked once |
-//! | [`model`] | sources, mixers, controller, objective and its gradient |
+//! | `model`, [`mixer`] | sources, mixers, controller, objective and its gradient |
 //! | [`train`] | steps, schedules, moves, restarts, checkpoints, observers |
 //! | [`separation`], [`transform`] | the immutable result, and sources of new data |
 //!
@@ -99,7 +99,9 @@
 
 pub mod config;
 pub mod error;
-pub mod model;
+#[cfg(feature = "internals")]
+pub mod internals;
+mod model;
 pub mod separation;
 pub mod train;
 pub mod transform;

@@ -6,7 +6,7 @@ use faer::Mat;
 use strt_classic::{Baseline, Method};
 use strt_synth::{ProblemSpec, SourceKind};
 use strtransformer::config::Init;
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::{Inspect, SourceParameters};
 use strtransformer::preprocess::{ChannelScaling, ChannelScalingOptions, Whitening};
 use strtransformer::{Config, Recording, Trainer, separate};
 

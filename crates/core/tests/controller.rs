@@ -12,7 +12,8 @@
 use proptest::prelude::*;
 use strt_kernels::gradcheck::{numerical_gradient, relative_error};
 use strtransformer::config;
-use strtransformer::model::controller::{Controller, ControllerState};
+use strtransformer::internals::Controller;
+use strtransformer::train::ControllerState;
 
 const ROUNDING: f64 = 1e-12;
 

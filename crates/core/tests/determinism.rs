@@ -9,8 +9,9 @@ use common::{STEPS, affine, neural, nonlinear, paper, recording, with_gaps};
 use faer::MatRef;
 use std::ops::ControlFlow;
 use strtransformer::config::{AssignmentRule, EngineKind};
-use strtransformer::model::objective::Terms;
-use strtransformer::train::{Observer, Session, Start, StepReport, StopReason, separate_observed};
+use strtransformer::train::{
+    Observer, Session, Start, StepReport, StopReason, Terms, separate_observed,
+};
 use strtransformer::{Config, Recording, Separation, Trainer};
 
 type Fingerprint = Vec<(&'static str, Vec<u64>)>;

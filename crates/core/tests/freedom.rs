@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 use strtransformer::config::{Config, Coordinates, Freedom};
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::{Inspect, SourceParameters};
 use strtransformer::train::StepReport;
 use strtransformer::{Recording, Trainer};
 

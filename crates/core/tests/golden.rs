@@ -10,8 +10,8 @@ use faer::MatRef;
 use safetensors::{Dtype, SafeTensors};
 use strt_kernels::{Buffer, Layout};
 use strtransformer::config::EngineKind;
-use strtransformer::model::objective::Terms;
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::{Inspect, SourceParameters};
+use strtransformer::train::Terms;
 use strtransformer::{Config, Recording, Trainer};
 
 const STEPS: usize = 20;

@@ -15,7 +15,7 @@ use strtransformer::config::{
     Activation, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, MixerKind,
     SeparationForm, Smoothness,
 };
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::{Inspect, SourceParameters};
 use strtransformer::{Config, Recording, Trainer};
 
 const TOLERANCE: f64 = 1e-6;

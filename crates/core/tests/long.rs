@@ -14,7 +14,7 @@ use strt_kernels::gradcheck::relative_error;
 use strtransformer::config::{
     Coordinates, Elimination, EngineKind, MixerKind, SeparationForm, Smoothness,
 };
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::{Inspect, SourceParameters};
 use strtransformer::train::StepReport;
 use strtransformer::{Config, Recording, Trainer};
 

@@ -8,7 +8,7 @@ use faer::linalg::solvers::SolveLstsq;
 use strt_score::match_sources;
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::config::Coordinates;
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::{Inspect, SourceParameters};
 use strtransformer::{Config, Recording, Trainer, separate};
 
 /// A map that is not bent has the volume of its matrix, so that both forms of the separation are

@@ -5,8 +5,7 @@ use numpy::{IntoPyArray, PyReadonlyArrayDyn};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use strtransformer::model::objective::Terms;
-use strtransformer::train::HistoryRow;
+use strtransformer::train::{HistoryRow, Terms};
 
 /// One number of every row, by name.
 type One = fn(&mut HistoryRow) -> &mut f64;

@@ -16,8 +16,7 @@ use strt_runs::results::summary::{Input, ending_warning};
 use strt_runs::training::Log;
 use strt_score::explained_variance;
 use strtransformer::Separation;
-use strtransformer::model::objective::Terms;
-use strtransformer::train::{StepReport, StopReason};
+use strtransformer::train::{StepReport, StopReason, Terms};
 
 /// A trained model.
 #[pyclass(frozen, module = "strtransformer._core")]

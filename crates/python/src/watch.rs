@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 use strt_runs::Watcher;
-use strtransformer::model::objective::Terms;
-use strtransformer::train::StepReport;
+use strtransformer::train::{StepReport, Terms};
 
 /// How often the interpreter is asked.
 const EVERY: Duration = Duration::from_millis(100);

@@ -40,8 +40,8 @@
 //! | `spectrum` | spectra of the sources |
 //! | `decimate`, `number`, `palette` | long series made short, numbers made readable, colours |
 //! | `page` | sections of the page, interactive charts (Plotly), template and style |
-//! | `verification` | the results of `strt verify`, for a page of their own |
 //! | `figures` | static pictures (plotters, with a bundled font) |
+//! | [`parts`] | what pages are made of, for programs that write pages of their own |
 //!
 //! The page loads nothing: style and scripts are inside, and its content security policy makes the
 //! browser refuse requests. Long recordings are drawn as the minimum and maximum of narrow buckets,
@@ -53,12 +53,11 @@ mod figures;
 mod number;
 mod page;
 mod palette;
+pub mod parts;
 mod report;
 mod spectrum;
-mod verification;
 
 pub use error::{Error, Result};
 pub use figures::Figure;
-pub use page::{BenchmarkPage, ComparedMethod, ComparisonPage};
+pub use page::{ComparedMethod, ComparisonPage};
 pub use report::{REPORT, Report, pages};
-pub use verification::Verification;

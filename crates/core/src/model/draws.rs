@@ -303,6 +303,7 @@ impl Draws {
     }
 
     /// Replaces the drawn blocks, by their first samples.
+    #[cfg(feature = "internals")]
     pub fn set_blocks(&mut self, first: [usize; 2]) {
         self.blocks = first;
     }
@@ -314,6 +315,7 @@ impl Draws {
 
     /// Replaces the draw of one job by a given one over all patches, for reproducing a recorded
     /// run.
+    #[cfg(feature = "internals")]
     pub fn set(
         &mut self,
         job: usize,
@@ -358,6 +360,7 @@ impl Draws {
     }
 
     /// First sample of every job's window.
+    #[cfg(feature = "internals")]
     pub fn starts(&self) -> &[usize] {
         &self.starts
     }

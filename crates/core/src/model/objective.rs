@@ -178,6 +178,7 @@ impl Objective {
     }
 
     /// Prepared observations (T×m), where the recording is evaluated whole.
+    #[cfg(feature = "internals")]
     pub fn observations(&self) -> Option<MatRef<'_, f64>> {
         match &self.path {
             Path::Whole(whole) => whole.observations(),
@@ -187,6 +188,7 @@ impl Objective {
 
     /// ∂J/∂E at the samples that the last step touched, where the recording is trained in blocks:
     /// (source, first sample, values) of every run of consecutive samples.
+    #[cfg(feature = "internals")]
     pub fn touched(&self) -> Vec<(usize, usize, Vec<f64>)> {
         match &self.path {
             Path::Whole(_) => Vec::new(),

@@ -102,6 +102,7 @@ impl Whole {
     }
 
     /// Y (T×m), where all of it is evaluated.
+    #[cfg(feature = "internals")]
     pub fn observations(&self) -> Option<MatRef<'_, f64>> {
         self.blocks
             .is_none()

@@ -23,6 +23,8 @@ mod sparse_adam;
 pub(crate) mod start;
 mod trainer;
 
+pub use crate::model::controller::ControllerState;
+pub use crate::model::objective::Terms;
 pub use checkpoint::{BranchCheckpoint, Checkpoint, Moments};
 pub use history::{History, HistoryRow};
 pub use observer::{Observer, StepReport};

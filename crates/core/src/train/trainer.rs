@@ -226,7 +226,7 @@ impl Trainer {
 
     /// J and its gradient (in [`Trainer::objective`]) at the present parameters with the draws of
     /// step `step`; nothing is updated.
-    pub fn evaluate_at(&mut self, step: usize) -> Terms {
+    pub(crate) fn evaluate_at(&mut self, step: usize) -> Terms {
         let pool = self.pool.clone();
         pool.install(|| {
             self.draws
@@ -246,7 +246,8 @@ impl Trainer {
 
     /// J and its gradient at the present parameters with draws that the caller sets; nothing is
     /// updated.
-    pub fn evaluate_with_draws(&mut self, set: impl FnOnce(&mut Draws) + Send) -> Terms {
+    #[cfg(feature = "internals")]
+    pub(crate) fn evaluate_with_draws(&mut self, set: impl FnOnce(&mut Draws) + Send) -> Terms {
         let pool = self.pool.clone();
         pool.install(|| {
             set(&mut self.draws);
@@ -256,7 +257,8 @@ impl Trainer {
 
     /// One step with draws that the caller sets (see [`Draws::set`]), for reproducing a recorded
     /// run. The terms are those before the update, the gradient is left in [`Trainer::objective`].
-    pub fn step_with_draws(&mut self, set: impl FnOnce(&mut Draws) + Send) -> Terms {
+    #[cfg(feature = "internals")]
+    pub(crate) fn step_with_draws(&mut self, set: impl FnOnce(&mut Draws) + Send) -> Terms {
         let pool = self.pool.clone();
         pool.install(|| {
             set(&mut self.draws);
@@ -444,17 +446,19 @@ impl Trainer {
     }
 
     /// The objective with the gradient of the last step.
-    pub fn objective(&self) -> &Objective {
+    #[cfg(any(test, feature = "internals"))]
+    pub(crate) fn objective(&self) -> &Objective {
         &self.objective
     }
 
     /// The model as it stands.
-    pub fn model(&self) -> &Model {
+    #[cfg(any(test, feature = "internals"))]
+    pub(crate) fn model(&self) -> &Model {
         &self.model
     }
 
     /// The model, to be given other parameters.
-    pub fn model_mut(&mut self) -> &mut Model {
+    pub(crate) fn model_mut(&mut self) -> &mut Model {
         self.stale = true;
         &mut self.model
     }

@@ -6,7 +6,7 @@ use faer::Mat;
 use strt_kernels::{BranchSet, Buffer, Layout};
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::config::{AssignmentRule, Coordinates, Freedom, MixerKind};
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::{Inspect, SourceParameters};
 use strtransformer::{Config, Recording, Trainer};
 
 pub const STEPS: usize = 24;

@@ -20,6 +20,7 @@ use crate::Result;
 use faer::Mat;
 use strtransformer::Trainer;
 use strtransformer::config::SeparationForm;
+use strtransformer::internals::Inspect;
 
 pub(super) const CHECK: Check = Check {
     name: "decoupling",
@@ -47,7 +48,7 @@ fn experiment(variant: Variant) -> Result<Findings> {
     sources_mut(&mut trainer).copy_from(&s);
 
     let terms = trainer.evaluate_at(0);
-    let mean = trainer.objective().branch_structure.iter().sum::<f64>() / N_SOURCES as f64;
+    let mean = trainer.report().branch_structure.iter().sum::<f64>() / N_SOURCES as f64;
     let changed = changed_entries(&mut trainer, &s);
     // Columns one after the other: blocks are sources.
     let hessian = source_hessian(&mut trainer, STEP, |t, k| k * N_SAMPLES + t);
@@ -88,17 +89,18 @@ fn experiment(variant: Variant) -> Result<Findings> {
         asymmetry,
         Bound::AtMost(1e-6),
     );
-    findings.sentence = match changed == 0 && between <= 1e-12 * within {
-        true => format!(
+    findings.sentence = if changed == 0 && between <= 1e-12 * within {
+        format!(
             "With {N_SOURCES} sources of {N_SAMPLES} samples, no bit of a gradient column changes when the other columns are \
              replaced, and the largest Hessian entry between sources is {} beside {within:.2} within them.",
             tiny(between)
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "The sources are coupled: {changed} gradient entries change when the other columns are replaced, and the largest \
              Hessian entry between sources is {} beside {within:.2} within them.",
             tiny(between)
-        ),
+        )
     };
     findings.figures.push(map(&hessian));
     Ok(findings)

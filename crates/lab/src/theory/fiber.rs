@@ -24,8 +24,7 @@ use faer::linalg::solvers::SolveLstsq;
 use faer::{Col, Mat};
 use std::f64::consts::TAU;
 use strtransformer::config::{Config, Coordinates, Init, Preprocess};
-use strtransformer::model::objective::Terms;
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::{Inspect, SourceParameters, Terms};
 use strtransformer::{Recording, Trainer};
 
 pub(super) const CHECK: Check = Check {

@@ -17,7 +17,7 @@ use super::{Axis, Bound, Check, Figure, Findings, Line, Variant, tiny};
 use crate::Result;
 use faer::Mat;
 use strtransformer::config::Config;
-use strtransformer::model::objective::Terms;
+use strtransformer::internals::{Inspect, Terms};
 use strtransformer::{Recording, Trainer};
 
 pub(super) const CHECK: Check = Check {

@@ -5,7 +5,7 @@ use rand_distr::{Distribution, StandardNormal};
 use strt_kernels::{Buffer, Engine, Layout};
 use strt_signal::random::{Stream, rng};
 use strtransformer::config::{Config, EngineKind, Preprocess};
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::{Inspect, SourceParameters};
 use strtransformer::{Recording, Trainer};
 
 /// The preset `paper` on the f64 engine with tiny networks and every term switched off. Channels
@@ -47,10 +47,10 @@ pub(super) fn any_channels(n_samples: usize, n_sources: usize) -> crate::Result<
 
 /// S of a run in direct coordinates.
 pub(super) fn sources_mut(trainer: &mut Trainer) -> &mut Mat<f64> {
-    match &mut trainer.model_mut().sources {
-        SourceParameters::Direct { s } => s,
-        _ => unreachable!("the checks that use this ask for direct coordinates"),
-    }
+    let SourceParameters::Direct { s } = &mut trainer.model_mut().sources else {
+        panic!("the checks that use this ask for direct coordinates");
+    };
+    s
 }
 
 /// ∂J/∂S at the present parameters with the draws of step 0.

@@ -27,7 +27,7 @@ use strt_score::match_sources;
 use strt_signal::assignment;
 use strt_synth::ProblemSpec;
 use strtransformer::config::{Config, Coordinates, EngineKind};
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::{Inspect, SourceParameters};
 use strtransformer::preprocess::Whitening;
 use strtransformer::train::separate;
 use strtransformer::{Recording, Trainer};
@@ -79,9 +79,10 @@ fn rotation(variant: Variant, findings: &mut Findings) -> Result<f64> {
         let shared = variant == Variant::Broken && k == 1;
         let phase = |frequency: f64| TAU * frequency * t as f64 / N_SAMPLES as f64;
         SQRT_2
-            * match shared {
-                true => phase(FREQUENCIES[0]).sin(),
-                false => phase(FREQUENCIES[k]).cos(),
+            * if shared {
+                phase(FREQUENCIES[0]).sin()
+            } else {
+                phase(FREQUENCIES[k]).cos()
             }
     });
     let y = &x * normal(N_SOURCES, N_CHANNELS, 8);
@@ -277,12 +278,11 @@ fn branch_cost(trainer: &mut Trainer, x: &Mat<f64>) -> Mat<f64> {
         };
         for draw in 0..N_DRAWS {
             trainer.evaluate_at(draw);
-            let objective = trainer.objective();
-            let n_scales = objective.energy.len() / k;
+            let report = trainer.report();
             for branch in 0..k {
-                let places = branch * n_scales..(branch + 1) * n_scales;
+                let places = branch * report.n_scales..(branch + 1) * report.n_scales;
                 let energy: f64 = places
-                    .map(|b| objective.state.scale_weights[b] * objective.energy[b])
+                    .map(|b| report.controller.scale_weights[b] * report.energy[b])
                     .sum();
                 cost[(branch, (branch + shift) % k)] += energy / N_DRAWS as f64;
             }

@@ -20,7 +20,7 @@ use super::{Axis, Bound, Check, Figure, Findings, Side, Variant, tiny};
 use crate::Result;
 use faer::Mat;
 use strtransformer::Trainer;
-use strtransformer::model::draws::Draws;
+use strtransformer::internals::{Draws, Inspect};
 
 pub(super) const CHECK: Check = Check {
     name: "permutations",
@@ -153,7 +153,7 @@ impl Case {
         let terms = self.trainer.evaluate_with_draws(same_masks);
         (
             terms.structure,
-            self.trainer.objective().branch_structure.clone(),
+            self.trainer.report().branch_structure.to_vec(),
         )
     }
 

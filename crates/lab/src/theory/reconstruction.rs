@@ -21,6 +21,7 @@ use super::{Axis, Bound, Check, Figure, Findings, Line, Side, Variant};
 use crate::Result;
 use faer::Mat;
 use strtransformer::config::{Config, MixerKind};
+use strtransformer::internals::Inspect;
 use strtransformer::{Recording, Trainer};
 
 pub(super) const CHECK: Check = Check {

@@ -3,8 +3,7 @@
 //! In: a [`Report`]. Out: HTML. A section turns numbers into charts, tables and sentences
 //! ([`view`]); the template writes them. No section knows another.
 
-mod benchmark;
-mod chart;
+pub mod chart;
 mod comparison;
 mod mixing;
 mod provenance;
@@ -13,15 +12,12 @@ mod spectra;
 mod structure;
 mod summary;
 mod training;
-mod verify;
-mod view;
+pub mod view;
 
-pub use benchmark::BenchmarkPage;
 pub use comparison::{ComparedMethod, ComparisonPage};
 
 use crate::decimate::thinned;
 use crate::{Report, Result, palette};
-pub use verify::write as write_verification;
 use view::{Page, Part};
 
 /// Writes the page.

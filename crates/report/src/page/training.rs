@@ -7,8 +7,7 @@ use super::{key, most_steps, source_name};
 use crate::decimate::thinned;
 use crate::{Report, palette};
 use strt_runs::results::scores::ScoredStep;
-use strtransformer::model::objective::Terms;
-use strtransformer::train::HistoryRow;
+use strtransformer::train::{HistoryRow, Terms};
 
 /// The terms of J: name, value, what it measures.
 type Term = (&'static str, fn(&Terms) -> f64, &'static str);

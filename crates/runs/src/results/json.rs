@@ -1,7 +1,7 @@
 //! Numbers in JSON: what is not finite is written as null, and null is read as NaN.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use strtransformer::model::objective::Terms;
+use strtransformer::train::Terms;
 use strtransformer::train::{RestartSummary, StopReason};
 
 /// A number or null.

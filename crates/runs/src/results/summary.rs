@@ -9,9 +9,8 @@ use std::path::Path;
 use strt_io::{Opened, ReadOptions};
 use strt_kernels::cpu::SimdPath;
 use strt_score::Matching;
-use strtransformer::model::objective::Terms;
 use strtransformer::preprocess::SourceCount;
-use strtransformer::train::{RestartSummary, StopReason};
+use strtransformer::train::{RestartSummary, StopReason, Terms};
 use strtransformer::{Recording, Separation};
 
 /// The summary of one run.

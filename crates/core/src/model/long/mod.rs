@@ -305,6 +305,7 @@ impl Long {
     }
 
     /// The gradient in E at the touched samples: (source, first sample, values) of every stretch.
+    #[cfg(feature = "internals")]
     pub fn touched(&self) -> impl Iterator<Item = (usize, usize, &[f64])> {
         self.columns.iter().enumerate().flat_map(|(k, column)| {
             let stretches = column.stretches.iter();

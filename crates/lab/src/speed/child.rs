@@ -94,8 +94,10 @@ fn peak_resident() -> Option<u64> {
 
 /// Arguments that lead a copy of this program here.
 pub fn arguments(task: &[String]) -> Vec<String> {
-    let fixed = ["bench", "speed-child"].map(String::from);
-    fixed.into_iter().chain(task.iter().cloned()).collect()
+    let command = "speed-child".to_string();
+    std::iter::once(command)
+        .chain(task.iter().cloned())
+        .collect()
 }
 
 /// Runs a task in a copy of this program and returns what it printed.
@@ -105,12 +107,13 @@ pub fn run(task: &[String]) -> Result<String, String> {
         .args(arguments(task))
         .output()
         .map_err(|error| error.to_string())?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_string()),
-        false => Err(format!(
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_string())
+    } else {
+        Err(format!(
             "{} ({})",
             String::from_utf8_lossy(&output.stderr).trim(),
             output.status
-        )),
+        ))
     }
 }

@@ -1,16 +1,18 @@
-//! `strt verify`: the paper's claims as experiments, each with pass or fail.
+//! `strt-lab verify`: the paper's claims as experiments, each with pass or fail.
 
-use crate::failure::{Failure, Outcome};
-use crate::output;
-use crate::table::table;
+mod page;
+
+use crate::theory::{self, Check, CheckResult, Variant};
 use clap::Args;
+pub use page::Verification;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
-use strt_lab::theory::{self, Check, CheckResult, Variant};
-use strt_report::Verification;
+use strt_cli::failure::{Failure, Outcome};
+use strt_cli::output;
+use strt_cli::table::table;
 
 #[derive(Args)]
 pub struct Verify {
@@ -52,9 +54,10 @@ struct Timed<'a> {
 impl Verify {
     /// Makes the checks; `typed` is the command line.
     pub fn run(self, typed: &[String]) -> Outcome {
-        let variant = match self.broken {
-            true => Variant::Broken,
-            false => Variant::True,
+        let variant = if self.broken {
+            Variant::Broken
+        } else {
+            Variant::True
         };
         let checks: Vec<Check> = theory::all()
             .into_iter()
@@ -62,8 +65,8 @@ impl Verify {
             .collect();
         let results = make(&checks, variant)?;
         let wrong = wrong(&results, variant);
-        match self.json {
-            true => output::print_line(&serde_json::to_string_pretty(&Verdict {
+        if self.json {
+            output::print_line(&serde_json::to_string_pretty(&Verdict {
                 as_expected: wrong == 0,
                 broken: self.broken,
                 checks: results
@@ -73,8 +76,9 @@ impl Verify {
                         result,
                     })
                     .collect(),
-            })?),
-            false => output::print(&words(&checks, &results, variant)),
+            })?)
+        } else {
+            output::print(&words(&checks, &results, variant))
         }
         if let Some(path) = &self.out {
             let only: Vec<CheckResult> = results.into_iter().map(|(_, result)| result).collect();
@@ -83,7 +87,7 @@ impl Verify {
                 results: &only,
                 variant,
                 command: &output::shell_line(typed),
-                version: concat!("strt ", env!("CARGO_PKG_VERSION")),
+                version: concat!("strt-lab ", env!("CARGO_PKG_VERSION")),
             };
             strt_io::write_text(path, &page.to_html()?)?;
             if !self.json {

@@ -1,10 +1,10 @@
-//! `strt bench speed` as a person calls it: what it says, not how fast it is.
+//! `strt-lab speed` as a person calls it: what it says, not how fast it is.
 
 use std::process::{Command, Output};
 
 fn speed(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_strt"))
-        .args(["bench", "speed"])
+    Command::new(env!("CARGO_BIN_EXE_strt-lab"))
+        .arg("speed")
         .args(arguments)
         .output()
         .expect("the program starts")

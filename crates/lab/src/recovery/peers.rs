@@ -4,14 +4,14 @@
 //! One request a line, one answer a line, both JSON; the numbers travel as NPY files. The other
 //! half is `benchmarks/peers.py`.
 
-use crate::failure::{Failure, Outcome};
-use crate::methods::Found;
 use faer::MatRef;
 use serde::Deserialize;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use strt_cli::failure::{Failure, Outcome};
+use strt_cli::methods::Found;
 use strt_io::{ReadOptions, Signals, read_recording, write_signals};
 
 /// The Python process.

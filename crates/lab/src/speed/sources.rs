@@ -2,9 +2,9 @@
 
 use super::timing::{Entrant, ms};
 use super::{Context, Report, setting};
-use crate::table::table;
 use serde_json::json;
 use std::error::Error;
+use strt_cli::table::table;
 use strtransformer::Trainer;
 
 const NUMBERS: [usize; 5] = [4, 8, 16, 32, 64];

@@ -13,7 +13,7 @@ const STEPS: usize = 1_000_000;
 ///
 /// Assignment moves, a handful in a run, are off. The sign of a source, which costs one
 /// multiplication, is fixed so that a drawn step is described by what
-/// [`strtransformer::model::draws::Draws`] shows.
+/// [`strtransformer::internals::Draws`] shows.
 pub fn config(n_sources: usize, threads: usize) -> Config {
     let mut config = Config::new(n_sources);
     config.threads = threads;
@@ -34,7 +34,7 @@ pub fn dense_config(n_sources: usize, threads: usize) -> Config {
 }
 
 /// The recording of the case study: T = 1000, three smooth sources in six channels.
-pub fn case_study() -> strt_lab::Result<Recording> {
+pub fn case_study() -> crate::Result<Recording> {
     let spec = ProblemSpec {
         kind: SourceKind::Gp,
         seed: 4,

@@ -1,12 +1,12 @@
 //! The page of a verification: complete, self-contained, and drawn by a browser without complaint.
 
 #[allow(dead_code)] // the pages of runs need more of it
-#[path = "common/browser.rs"]
+#[path = "../../report/tests/common/browser.rs"]
 mod browser;
 
 use browser::Browser;
+use strt_lab::Verification;
 use strt_lab::theory::{self, Check, CheckResult, Figure, Variant};
-use strt_report::Verification;
 
 /// Checks that take no time.
 fn made(variant: Variant) -> (Vec<Check>, Vec<CheckResult>) {
@@ -27,8 +27,8 @@ fn page(variant: Variant, checks: &[Check], results: &[CheckResult]) -> String {
         checks,
         results,
         variant,
-        command: "strt verify",
-        version: "strt 0.1.0",
+        command: "strt-lab verify",
+        version: "strt-lab 0.1.0",
     };
     verification.to_html().unwrap()
 }

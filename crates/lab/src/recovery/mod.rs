@@ -1,4 +1,4 @@
-//! `strt bench recovery`: how well known sources are recovered, beside the classical methods and
+//! `strt-lab recovery`: how well known sources are recovered, beside the classical methods and
 //! other programs.
 //!
 //! In: families of problems and methods. Out: tables (Markdown on stdout, JSON, a page). Problems
@@ -8,24 +8,25 @@
 //! generator.
 
 mod families;
+mod page;
 mod peers;
 mod record;
 mod tables;
 
-use crate::failure::{Failure, Outcome};
-use crate::methods::{MethodName, Task};
-use crate::output::{self, note};
-use crate::settings::{MixerName, Settings};
 use clap::Args;
 use families::{Case, Family, Size};
+use page::RecoveryPage;
 use peers::Peers;
 use record::{Key, Record, Store};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use strt_cli::failure::{Failure, Outcome};
+use strt_cli::methods::{MethodName, Task};
+use strt_cli::output::{self, note};
+use strt_cli::settings::{MixerName, Settings};
 use strt_io::write_text;
-use strt_report::BenchmarkPage;
 
 #[derive(Args)]
 pub struct Recovery {
@@ -134,9 +135,10 @@ impl Recovery {
         for name in &self.families {
             if !all.iter().any(|family| family.name == name) {
                 let known: Vec<&str> = all.iter().map(|family| family.name).collect();
-                let hint = match name == "real" {
-                    true => "; give the folder of recordings with --data",
-                    false => "",
+                let hint = if name == "real" {
+                    "; give the folder of recordings with --data"
+                } else {
+                    ""
                 };
                 return Err(Failure::Usage(format!(
                     "--families: expected some of {}, found `{name}`{hint}",
@@ -311,22 +313,13 @@ impl Recovery {
             .iter()
             .map(|family| format!("{}: {}.", family.name, family.about));
         if let Some(path) = &self.page {
-            let page = BenchmarkPage {
+            let page = RecoveryPage {
                 about: about.clone(),
                 questions: questions.clone().collect(),
                 families: tables::families(records),
                 methods: tables::methods(records),
                 mean_mac: tables::mean_mac(records),
-                tables: tables
-                    .iter()
-                    .map(|table| {
-                        (
-                            table.title.clone(),
-                            table.header.clone(),
-                            table.rows.clone(),
-                        )
-                    })
-                    .collect(),
+                tables: &tables,
             };
             write_text(path, &page.to_html()?)?;
         }

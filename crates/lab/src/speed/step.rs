@@ -5,9 +5,9 @@ use super::drawn::DrawnStep;
 use super::timing::{Entrant, Times, ms, steps_per_turn};
 use super::worker::Worker;
 use super::{Context, Report, setting, tensors};
-use crate::table::table;
 use serde_json::{Value, json};
 use std::error::Error;
+use strt_cli::table::table;
 use strtransformer::{Config, Recording, Trainer};
 
 /// Form of the PyTorch program and what the table calls it.

@@ -2,7 +2,7 @@
 //! at which rate.
 //!
 //! ```text
-//! cargo run --release -p strt-kernels --example step [-- steps [avx512|avx2|portable] [setting …]]
+//! cargo run --release -p strt-lab --example step [-- steps [avx512|avx2|portable] [setting …]]
 //! ```
 //!
 //! Settings (all of them if none is named): T = 1000, K = 3, d = 32, H = 4, L = 2 and

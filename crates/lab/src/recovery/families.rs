@@ -3,10 +3,10 @@
 //! In: how many seeds. Out: [`Case`]s. Seeds below 900 are for reporting; defaults are tuned on
 //! others.
 
-use crate::failure::{Failure, Outcome};
 use faer::Mat;
 use std::path::Path;
 use std::sync::Arc;
+use strt_cli::failure::{Failure, Outcome};
 use strt_io::{ReadOptions, read_recording};
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 
@@ -340,6 +340,22 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn suites_have_the_promised_problems() {
+        let families = generated(Size::Full, 0);
+        let suite = |name: &str, number: usize, noise: f64, linear: bool| {
+            let family = families.iter().find(|family| family.name == name).unwrap();
+            assert_eq!(family.cases.len(), number, "{name}");
+            for spec in family.cases.iter().map(|case| &case.spec) {
+                let size = (spec.n_samples, spec.n_sources, spec.n_channels);
+                assert_eq!((size, spec.noise), ((1000, 3, 6), noise), "{name}");
+                assert_eq!(spec.mixing.is_linear(), linear, "{name}");
+            }
+        };
+        suite("linear", 50, 0.02, true);
+        suite("nonlinear", 48, 0.01, false);
+    }
 
     #[test]
     fn every_problem_can_be_generated_and_has_a_name_of_its_own() {

@@ -65,9 +65,10 @@ pub fn time_steps(trainer: &mut Trainer, steps: usize) -> Vec<f64> {
         let now = Instant::now();
         seconds.push((now - before).as_secs_f64());
         before = now;
-        match seconds.len() < steps {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+        if seconds.len() < steps {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
         }
     });
     seconds

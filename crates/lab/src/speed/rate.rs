@@ -5,12 +5,12 @@ use super::engine_step::{EngineStep, pool};
 use super::timing::{Times, WARM_UP, ms, steps_per_turn};
 use super::worker::seconds;
 use super::{Context, Report, setting};
-use crate::table::table;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use serde_json::json;
 use std::error::Error;
 use std::time::Instant;
+use strt_cli::table::table;
 use strt_kernels::cpu::SimdPath;
 
 /// Side of the square matrices of the product.

@@ -1,9 +1,9 @@
 //! Section `memory`: peak of resident memory for a long recording, against what it has to hold.
 
 use super::{Report, child};
-use crate::table::table;
 use serde_json::{Value, json};
 use std::error::Error;
+use strt_cli::table::table;
 
 const N_SAMPLES: usize = 1_000_000;
 /// The run that measures what does not grow with the recording.
@@ -53,9 +53,10 @@ impl Peak {
     }
 
     fn verdict(&self) -> String {
-        match self.measured <= self.bound {
-            true => "within the bound".to_string(),
-            false => format!("above it by {} MB", megabytes(self.measured - self.bound)),
+        if self.measured <= self.bound {
+            "within the bound".to_string()
+        } else {
+            format!("above it by {} MB", megabytes(self.measured - self.bound))
         }
     }
 

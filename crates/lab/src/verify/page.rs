@@ -1,32 +1,51 @@
-//! The page of `strt verify`: a table of all checks, then a section each with sentence, numbers and
+//! The page of `strt-lab verify`: a table of all checks, then a section each with sentence, numbers and
 //! figures.
 
-use super::chart::{self, AxisStyle, Chart, Places, Scale, Series, bars, heat_map, lines};
-use super::view::{Page, Part, Section, Status, Table};
-use crate::number::{counted, significant};
-use crate::verification::Verification;
-use crate::{Result, palette};
-use strt_lab::theory::{Axis, Bound, CheckResult, Figure, Line, Measurement, Variant};
+use crate::theory::{Axis, Bound, Check, CheckResult, Figure, Line, Measurement, Variant};
+use strt_report::Result;
+use strt_report::parts::{
+    self, AxisStyle, Chart, Page, Part, Places, Scale, Section, Series, Status, Table, bars,
+    counted, heat_map, lines, series_color, significant,
+};
 
 /// Names along a side of a map up to which it fits half the page.
 const MOST_NARROW: usize = 12;
 
-/// Writes the page.
-pub fn write(verification: &Verification<'_>) -> Result<String> {
-    let mut sections = vec![summary(verification)];
-    sections.extend(verification.results.iter().map(section));
-    sections.push(reproduction(verification));
-    let footer = format!(
-        "Made by {}. This file loads nothing from the network.",
-        verification.version
-    );
-    let title = match verification.variant {
-        Variant::True => "The paper's claims, by experiment",
-        Variant::Broken => "The paper's claims, broken on purpose",
-    };
-    Page::new(title.into(), status(verification), sections, footer)
-        .of_kind("Verification report")
-        .write()
+/// Checks that were made, and how.
+pub struct Verification<'a> {
+    /// The checks.
+    pub checks: &'a [Check],
+    /// What came out of each.
+    pub results: &'a [CheckResult],
+    /// As claimed, or broken on purpose.
+    pub variant: Variant,
+    /// The command that repeats them.
+    pub command: &'a str,
+    /// Program and version.
+    pub version: &'a str,
+}
+
+impl Verification<'_> {
+    /// One self-contained HTML page.
+    ///
+    /// # Errors
+    /// When the template cannot be filled in.
+    pub fn to_html(&self) -> Result<String> {
+        let mut sections = vec![summary(self)];
+        sections.extend(self.results.iter().map(section));
+        sections.push(reproduction(self));
+        let footer = format!(
+            "Made by {}. This file loads nothing from the network.",
+            self.version
+        );
+        let title = match self.variant {
+            Variant::True => "The paper's claims, by experiment",
+            Variant::Broken => "The paper's claims, broken on purpose",
+        };
+        Page::new(title.into(), status(self), sections, footer)
+            .of_kind("Verification report")
+            .write()
+    }
 }
 
 /// How many checks did what they must.
@@ -99,16 +118,17 @@ fn summary(verification: &Verification<'_>) -> Section {
 
 fn section(result: &CheckResult) -> Section {
     let mut parts = vec![Part::Text(format!("Claim: {}", result.claim))];
-    match result.passed {
-        true => parts.push(Part::Text(format!("Passed. {}", result.sentence))),
-        false => parts.push(Part::Warnings(vec![format!("Failed. {}", result.sentence)])),
+    if result.passed {
+        parts.push(Part::Text(format!("Passed. {}", result.sentence)))
+    } else {
+        parts.push(Part::Warnings(vec![format!("Failed. {}", result.sentence)]))
     }
     for figure in &result.figures {
         if let Figure::Lines { lines, .. } = figure
             && lines.len() > 1
         {
             let entry =
-                |(n, line): (usize, &Line)| (line.name.clone(), palette::source(n, lines.len()));
+                |(n, line): (usize, &Line)| (line.name.clone(), series_color(n, lines.len()));
             parts.push(Part::Key(lines.iter().enumerate().map(entry).collect()));
             parts.push(Part::Charts(vec![chart_of(figure)]));
             continue;
@@ -171,9 +191,10 @@ fn reproduction(verification: &Verification<'_>) -> Section {
 }
 
 fn axis(axis: &Axis) -> AxisStyle {
-    match axis.log {
-        true => AxisStyle::log(&axis.title),
-        false => AxisStyle::linear(&axis.title),
+    if axis.log {
+        AxisStyle::log(&axis.title)
+    } else {
+        AxisStyle::linear(&axis.title)
     }
 }
 
@@ -189,7 +210,7 @@ fn chart_of(figure: &Figure) -> Chart {
                 name: line.name.clone(),
                 x: Places::At(line.x.clone()),
                 y: line.y.clone(),
-                color: palette::source(n, curves.len()),
+                color: series_color(n, curves.len()),
                 width: 2.0,
             });
             let names: Vec<&str> = curves.iter().map(|line| line.name.as_str()).collect();
@@ -212,18 +233,19 @@ fn chart_of(figure: &Figure) -> Chart {
             ..heat_map(
                 title,
                 &format!("Heat map over {} and {}.", rows.title, columns.title),
-                chart::Side {
+                parts::Side {
                     title: &rows.title,
                     names: &rows.names,
                 },
-                chart::Side {
+                parts::Side {
                     title: &columns.title,
                     names: &columns.names,
                 },
                 values.clone(),
-                match signed {
-                    true => Scale::Diverging,
-                    false => Scale::Sequential { range: None },
+                if *signed {
+                    Scale::Diverging
+                } else {
+                    Scale::Sequential { range: None }
                 },
             )
         },

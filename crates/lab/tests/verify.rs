@@ -1,4 +1,4 @@
-//! `strt verify`: exit status, table, JSON and page. What the checks measure is tested in the
+//! `strt-lab verify`: exit status, table, JSON and page. What the checks measure is tested in the
 //! library.
 
 mod common;
@@ -23,7 +23,7 @@ fn checks_pass_and_their_broken_variants_fail() {
     let page = place.text("page.html");
     assert!(
         page.contains("2 of 2 checks passed")
-            && page.contains("strt verify --only gauge,decoupling")
+            && page.contains("strt-lab -- verify --only gauge,decoupling")
     );
 
     let ran = place.done(&[
@@ -70,7 +70,7 @@ fn json_holds_every_number_and_figure() {
 
 #[test]
 fn a_check_that_does_not_exist_is_a_usage_error() {
-    let ran = Place::new().strt(&["verify", "--only", "gravity"]);
+    let ran = Place::new().lab(&["verify", "--only", "gravity"]);
     assert_eq!(ran.status, 2);
     assert!(ran.stderr.contains("decoupling"), "{}", ran.stderr);
 }

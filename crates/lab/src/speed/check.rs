@@ -99,12 +99,13 @@ impl Check {
             "J differs by {:.1e} at most (allowed {OBJECTIVE:.0e}), gradient norms by {:.1e} ({GRADIENT:.0e})",
             self.objective, self.gradient
         );
-        match self.failures.is_empty() {
-            true => format!("Checked: same objective from the same tensors; {figures}.\n"),
-            false => format!(
+        if self.failures.is_empty() {
+            format!("Checked: same objective from the same tensors; {figures}.\n")
+        } else {
+            format!(
                 "NOT THE SAME STEP: {figures}.\n{}\n",
                 self.failures.join("\n")
-            ),
+            )
         }
     }
 }
@@ -112,7 +113,7 @@ impl Check {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use strtransformer::model::objective::Terms;
+    use strtransformer::train::Terms;
 
     fn expected() -> StepResult {
         let terms = Terms {

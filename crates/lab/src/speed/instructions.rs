@@ -2,11 +2,11 @@
 //! Unlike a time it does not depend on what else the machine does.
 
 use super::{Report, child};
-use crate::table::table;
 use serde_json::json;
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;
+use strt_cli::table::table;
 use strt_kernels::cpu::SimdPath;
 
 /// Two runs; their difference holds steps only.

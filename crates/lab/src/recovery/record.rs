@@ -5,12 +5,12 @@
 //! was cut short is left out. What a record belongs to is its key: family, problem, method, run and
 //! settings.
 
-use crate::failure::{Failure, Outcome};
-use crate::methods::Found;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+use strt_cli::failure::{Failure, Outcome};
+use strt_cli::methods::Found;
 use strt_score::{BranchOrder, Result, amari_from_mixing, match_ranks, match_sources, si_sdr};
 use strt_synth::Problem;
 

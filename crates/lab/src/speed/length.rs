@@ -2,9 +2,9 @@
 
 use super::timing::{Entrant, ms};
 use super::{Context, Report, setting};
-use crate::table::table;
 use serde_json::json;
 use std::error::Error;
+use strt_cli::table::table;
 use strtransformer::Trainer;
 
 const LENGTHS: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];

@@ -1,4 +1,4 @@
-//! `strt bench speed`: how fast the training loop is, how it grows, and what PyTorch needs for the
+//! `strt-lab speed`: how fast the training loop is, how it grows, and what PyTorch needs for the
 //! same step.
 //!
 //! In: which sections to measure. Out: one table per section on stdout, or one JSON object;
@@ -82,7 +82,7 @@ enum Section {
 struct Report {
     /// For people: tables and sentences.
     text: String,
-    /// The same figures, and the single measurements behind them.
+    /// For programs: these figures, and the single measurements behind them.
     json: Value,
     /// Why the comparison does not hold, when it does not.
     failure: Option<String>,
@@ -119,9 +119,10 @@ impl Speed {
             repeats: self.repeats.into(),
             threads: self.threads.iter().map(|&n| n.into()).collect(),
             compile: self.compile,
-            worker: match sections.iter().any(compares) {
-                true => Worker::start(self.python.as_deref()),
-                false => Err("not needed for these sections".into()),
+            worker: if sections.iter().any(compares) {
+                Worker::start(self.python.as_deref())
+            } else {
+                Err("not needed for these sections".into())
             },
         };
         let machine = machine::Machine::look(&context.worker);
@@ -134,9 +135,10 @@ impl Speed {
             eprintln!("measuring {name}");
             let report = section.measure(&mut context)?;
             failures.extend(report.failure.map(|why| format!("{name}: {why}")));
-            match self.json {
-                true => _ = found.insert(name, report.json),
-                false => print!("\n{}", report.text),
+            if self.json {
+                _ = found.insert(name, report.json)
+            } else {
+                print!("\n{}", report.text)
             }
         }
         if self.json {
@@ -144,9 +146,10 @@ impl Speed {
                 json!({ "machine": machine.json(), "repeats": self.repeats, "sections": found });
             println!("{}", serde_json::to_string_pretty(&object)?);
         }
-        match failures.is_empty() {
-            true => Ok(()),
-            false => Err(failures.join("\n").into()),
+        if failures.is_empty() {
+            Ok(())
+        } else {
+            Err(failures.join("\n").into())
         }
     }
 }

@@ -1,12 +1,11 @@
-//! The page of a benchmark: which method recovers which problems how well.
+//! The page of `strt-lab recovery`: which method recovers which problems how well.
 
-use super::chart::{Scale, Side, heat_map};
-use super::view::{Page, Part, Section, Status, Table};
-use crate::Result;
+use super::tables;
+use strt_report::Result;
+use strt_report::parts::{Chart, Page, Part, Scale, Section, Side, Status, Table, heat_map};
 
-/// What a benchmark found.
-#[derive(Clone, Debug, Default)]
-pub struct BenchmarkPage {
+/// What the benchmark found.
+pub struct RecoveryPage<'a> {
     /// Program, machine, versions, in a sentence or two.
     pub about: String,
     /// What each family asks, one sentence each.
@@ -17,11 +16,11 @@ pub struct BenchmarkPage {
     pub methods: Vec<String>,
     /// Mean absolute correlation; `None` where nothing was run.
     pub mean_mac: Vec<Vec<Option<f64>>>,
-    /// Title, header and rows of each table.
-    pub tables: Vec<(String, Vec<String>, Vec<Vec<String>>)>,
+    /// As printed in Markdown.
+    pub tables: &'a [tables::Table],
 }
 
-impl BenchmarkPage {
+impl RecoveryPage<'_> {
     /// One self-contained HTML page.
     ///
     /// # Errors
@@ -51,7 +50,7 @@ impl BenchmarkPage {
             title: "Overview",
             parts: vec![
                 Part::Text(self.about.clone()),
-                Part::Charts(vec![super::chart::Chart { wide: true, ..map }]),
+                Part::Charts(vec![Chart { wide: true, ..map }]),
                 Part::Caption(
                     "1 is perfect recovery; every method has the number of sources, none sees the true ones."
                         .into(),
@@ -59,14 +58,15 @@ impl BenchmarkPage {
                 Part::List(self.questions.clone()),
             ],
         };
-        let tables = self.tables.iter().map(|(title, header, rows)| {
+        let tables = self.tables.iter().map(|table| {
             // Bold in Markdown has no meaning here.
             let plain = |row: &Vec<String>| row.iter().map(|cell| cell.replace("**", "")).collect();
+            let title = &table.title;
             Part::Table(Table {
                 // What Markdown marks is not marked here.
                 title: title.split(';').next().unwrap_or(title).into(),
-                header: header.clone(),
-                rows: rows.iter().map(plain).collect(),
+                header: table.header.clone(),
+                rows: table.rows.iter().map(plain).collect(),
                 folded: false,
             })
         });
