@@ -1,4 +1,4 @@
-"""Files: recordings in, and runs as folders that the program ``strt`` can go on with.
+"""Files: recordings in, and runs as folders that the program ``strt`` can take up.
 
 The numbers and their checks are the library's; this module only names things.
 """

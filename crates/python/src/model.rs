@@ -12,7 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
 use strt_io::{model_from_bytes, model_to_bytes};
-use strt_runs::results::summary::{Input, ending_warning};
+use strt_runs::results::summary::Input;
+use strt_runs::results::warnings;
 use strt_runs::training::Log;
 use strt_score::explained_variance;
 use strtransformer::Separation;
@@ -192,7 +193,7 @@ impl Model {
     /// What to know about how the run ended, and what to do about it.
     #[getter]
     fn warning(&self) -> Option<String> {
-        ending_warning(&self.separation, &PACKAGE.wording)
+        warnings::ending(&self.separation, &PACKAGE.wording)
     }
 
     #[getter]

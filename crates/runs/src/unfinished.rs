@@ -190,7 +190,7 @@ impl Unfinished {
         &self.state.current
     }
 
-    /// Lets the run go on with another number of threads, which never changes a result.
+    /// Sets another number of threads, which never changes a result.
     pub fn set_threads(&mut self, threads: usize) {
         self.state.current.config.threads = threads;
     }

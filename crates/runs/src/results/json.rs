@@ -70,3 +70,53 @@ pub mod restarts {
         Ok(entries.into_iter().map(|Entry(restart)| restart).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    struct Sample {
+        #[serde(deserialize_with = "number")]
+        one: f64,
+        #[serde(deserialize_with = "numbers")]
+        several: Vec<f64>,
+        #[serde(with = "TermsRecord")]
+        terms: Terms,
+        #[serde(with = "restarts")]
+        restarts: Vec<RestartSummary>,
+    }
+
+    #[test]
+    fn what_is_not_finite_is_null_and_comes_back_as_nan() {
+        let terms = Terms {
+            total: f64::INFINITY,
+            gap: 0.1 + 0.2,
+            ..Terms::default()
+        };
+        let restart = RestartSummary {
+            restart: 1,
+            seed: u64::MAX,
+            objective: f64::NAN,
+            stop: StopReason::Diverged,
+            converged: false,
+        };
+        let sample = Sample {
+            one: f64::NAN,
+            several: vec![1.0 / 3.0, f64::NEG_INFINITY],
+            terms,
+            restarts: vec![restart],
+        };
+        let text = serde_json::to_string(&sample).unwrap();
+        assert_eq!(text.matches("null").count(), 4, "{text}");
+        let back: Sample = serde_json::from_str(&text).unwrap();
+        assert!(back.one.is_nan() && back.several[1].is_nan());
+        assert_eq!(back.several[0], 1.0 / 3.0);
+        assert!(back.terms.total.is_nan() && back.terms.gap == 0.1 + 0.2);
+        assert!(back.restarts[0].objective.is_nan());
+        assert_eq!(
+            (back.restarts[0].seed, back.restarts[0].stop),
+            (u64::MAX, StopReason::Diverged)
+        );
+    }
+}

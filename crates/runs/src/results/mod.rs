@@ -9,6 +9,7 @@ mod json;
 mod mixture;
 pub mod scores;
 pub mod summary;
+pub mod warnings;
 
 use crate::caller::Caller;
 use crate::error::{Error, Result};
@@ -186,7 +187,7 @@ impl<'a> Results<'a> {
             steps: separation.steps(),
             stop_reason: separation.stop_reason(),
             converged: separation.converged(),
-            warnings: summary::ending_warning(separation, &self.caller.wording)
+            warnings: warnings::ending(separation, &self.caller.wording)
                 .into_iter()
                 .chain(warnings.iter().cloned())
                 .collect(),
@@ -208,10 +209,10 @@ impl<'a> Results<'a> {
 
     /// What to know beyond how the run ended.
     fn warnings(&self, explained: f64) -> Vec<String> {
-        summary::fit_warning(explained, &self.caller.wording)
+        warnings::poor_fit(explained, &self.caller.wording)
             .into_iter()
             .chain(self.input_warnings.iter().cloned())
-            .chain(summary::constant_warning(self.recording))
+            .chain(warnings::constant_channels(self.recording))
             .collect()
     }
 
