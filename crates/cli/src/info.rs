@@ -5,6 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::generate::{PROBLEM, ProblemFile};
 use crate::output;
 use crate::table::table;
+use crate::wording::resume_command;
 use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -238,11 +239,12 @@ fn tensors(path: &Path) -> Outcome<(String, Value)> {
     let text = format!(
         "{}: an unfinished run of {k} sources, {t} samples, {m} channels\n  \
          restart {} of {}, {} of {steps} steps done\n  \
-         resume it with `strt resume` and its folder\n",
+         resume it with `{}`\n",
         path.display(),
         checkpoint.restart + 1,
         checkpoint.config.restarts,
-        checkpoint.step
+        checkpoint.step,
+        resume_command(path.parent().unwrap_or(path))
     );
     let json = json!({
         "path": path.display().to_string(),

@@ -216,6 +216,9 @@ impl Planned {
         match self.replace {
             Replace::Anything => Ok(()),
             Replace::SameKind if kind == self.kind => Ok(()),
+            _ if self.target.join(CHECKPOINT).exists() => Err(Error::Unfinished {
+                partial: self.target.clone(),
+            }),
             _ => Err(Error::Exists { path: path() }),
         }
     }
