@@ -1,62 +1,180 @@
 //! What happens inside a step, for tests of this crate and for the laboratory (`strt-lab`).
 //!
-//! In: a [`Trainer`], through [`Inspect`]. Out: the model and the objective of a step with the
-//! gradient of every parameter, and evaluations at parameters and draws that the caller sets.
-//! Behind the feature `internals`, which programs leave off: nothing here is needed to separate a
-//! recording, and all of it may change with any version.
+//! In: a [`Trainer`], through [`Inspect`]. Out: every parameter and its gradient by name, and
+//! evaluations at parameters and draws that the caller sets. Behind the feature `internals`, which
+//! programs leave off: nothing here is needed to separate a recording, and all of it may change with
+//! any version.
 
 use crate::Trainer;
+use crate::energy::{Draws, Energy, Transformer};
+use crate::objective::Terms;
+use crate::tensors::Tensors;
+use crate::train::checkpoint::{MIXER, RAW_GAPS};
+use faer::{Mat, MatRef};
+use std::any::Any;
 
-pub use crate::model::controller::Controller;
-pub use crate::model::draws::Draws;
-pub use crate::model::objective::{Gradient, Model, Objective, Terms};
-pub use crate::model::sources::SourceParameters;
+pub use crate::controller::Controller;
 
 /// A look into a run, and hands on it.
 pub trait Inspect {
-    /// The model as it stands.
-    fn model(&self) -> &Model;
+    /// The parameter of this name: `space.s`, `space.a`, `space.e`, `space.bend`, `mixer`,
+    /// `controller.raw_gaps` or `energy.network.N`. A vector is one column.
+    fn parameter(&self, name: &str) -> Option<Mat<f64>>;
 
-    /// The model, to be given other parameters.
-    fn model_mut(&mut self) -> &mut Model;
+    /// Names of all parameters.
+    fn parameter_names(&self) -> Vec<String>;
 
-    /// The objective with the gradient of the last evaluation.
-    fn objective(&self) -> &Objective;
+    /// Replaces a parameter.
+    ///
+    /// # Panics
+    /// When there is none of this name and shape.
+    fn set_parameter(&mut self, name: &str, value: &Mat<f64>);
+
+    /// J's gradient of the last evaluation, under the names of the parameters. What is free sample
+    /// by sample is left out where a step sees a part of it, see [`Inspect::touched`].
+    fn gradient(&self) -> Tensors;
+
+    /// ∂J/∂E at the samples that the last step touched: (source, first sample, values).
+    fn touched(&self) -> Vec<(usize, usize, Vec<f64>)>;
+
+    /// Prepared observations (T×m), where every step sees all of them.
+    fn observations(&self) -> Option<MatRef<'_, f64>>;
+
+    /// Σ_r w_kr φ(ℓ_kr) of each source at the last evaluation.
+    fn by_source(&self) -> &[f64];
+
+    /// The branch networks.
+    fn transformer(&self) -> &Transformer;
 
     /// J and its gradient at the present parameters with the draws of step `step`; nothing is
     /// updated.
     fn evaluate_at(&mut self, step: usize) -> Terms;
 
+    /// J and its gradient with the draws of the last evaluation, but with these blocks.
+    fn evaluate_in_blocks(&mut self, blocks: [usize; 2]) -> Terms;
+
     /// J and its gradient with the draws of the last evaluation as `set` leaves them; nothing is
     /// updated.
     fn evaluate_with_draws(&mut self, set: impl FnOnce(&mut Draws) + Send) -> Terms;
 
-    /// One step with draws that the caller sets, for reproducing a recorded run.
+    /// One step with draws that the caller sets, for reproducing a recorded run. The terms are those
+    /// before the update.
     fn step_with_draws(&mut self, set: impl FnOnce(&mut Draws) + Send) -> Terms;
 }
 
+/// Whether this is the name of a parameter, and not of a part of an optimiser's state.
+fn is_parameter(name: &str) -> bool {
+    let state = [
+        ".first",
+        ".second",
+        ".updates",
+        ".counts",
+        ".squares",
+        ".with_components",
+        ".with_channels",
+        ".with_itself",
+        ".mean",
+    ];
+    !state.iter().any(|ending| name.ends_with(ending))
+}
+
+fn draws(energy: &mut dyn Energy) -> &mut Draws {
+    let energy: &mut dyn Any = energy;
+    let transformer: Option<&mut Transformer> = energy.downcast_mut();
+    transformer.expect("the branch networks").draws_mut()
+}
+
 impl Inspect for Trainer {
-    fn model(&self) -> &Model {
-        Trainer::model(self)
+    fn parameter(&self, name: &str) -> Option<Mat<f64>> {
+        let tensors = self.checkpoint().tensors;
+        tensors.get(name).map(|value| value.to_owned())
     }
 
-    fn model_mut(&mut self) -> &mut Model {
-        Trainer::model_mut(self)
+    fn parameter_names(&self) -> Vec<String> {
+        let tensors = self.checkpoint().tensors;
+        let names = tensors.iter().map(|(name, _)| name);
+        names
+            .filter(|name| is_parameter(name))
+            .map(String::from)
+            .collect()
     }
 
-    fn objective(&self) -> &Objective {
-        Trainer::objective(self)
+    fn set_parameter(&mut self, name: &str, value: &Mat<f64>) {
+        let mut all = Tensors::default();
+        all.put(name, value.clone());
+        let old = self.parameter(name).map(|old| old.shape());
+        assert_eq!(old, Some(value.shape()), "shape of {name}");
+        let fits = "its shape was compared";
+        match name {
+            MIXER => all
+                .read_vector(name, self.model.mixer.parameters_mut())
+                .expect(fits),
+            RAW_GAPS => all.read_vector(name, &mut self.model.raw_gaps).expect(fits),
+            _ if name.starts_with("space.") => self.model.space.set_parameters(&all).expect(fits),
+            _ => {
+                let mut whole = Tensors::default();
+                whole.put(name, value.clone()); // found before what follows
+                self.model.energy.save_parameters(&mut whole);
+                self.model.energy.restore_parameters(&whole).expect(fits);
+            }
+        }
+    }
+
+    fn gradient(&self) -> Tensors {
+        let mut gradient = self.model.space.gradient();
+        gradient.put_vector(MIXER, &self.objective.d_mixer);
+        gradient.put_vector(RAW_GAPS, &self.objective.d_raw_gaps);
+        for (name, value) in self.model.energy.gradient().iter() {
+            gradient.put(name, value.to_owned());
+        }
+        gradient
+    }
+
+    fn touched(&self) -> Vec<(usize, usize, Vec<f64>)> {
+        self.model.space.touched()
+    }
+
+    fn observations(&self) -> Option<MatRef<'_, f64>> {
+        self.model.space.samples().observations()
+    }
+
+    fn by_source(&self) -> &[f64] {
+        self.model.energy.found().by_source
+    }
+
+    fn transformer(&self) -> &Transformer {
+        let energy: &dyn Any = &*self.model.energy;
+        energy.downcast_ref().expect("the branch networks")
     }
 
     fn evaluate_at(&mut self, step: usize) -> Terms {
-        Trainer::evaluate_at(self, step)
+        let pool = self.pool.clone();
+        pool.install(|| {
+            self.sample(step);
+            self.evaluate()
+        })
+    }
+
+    fn evaluate_in_blocks(&mut self, blocks: [usize; 2]) -> Terms {
+        let pool = self.pool.clone();
+        self.excerpt.blocks = blocks;
+        pool.install(|| self.evaluate())
     }
 
     fn evaluate_with_draws(&mut self, set: impl FnOnce(&mut Draws) + Send) -> Terms {
-        Trainer::evaluate_with_draws(self, set)
+        let pool = self.pool.clone();
+        pool.install(|| {
+            set(draws(&mut *self.model.energy));
+            self.evaluate()
+        })
     }
 
     fn step_with_draws(&mut self, set: impl FnOnce(&mut Draws) + Send) -> Terms {
-        Trainer::step_with_draws(self, set)
+        let pool = self.pool.clone();
+        pool.install(|| {
+            set(draws(&mut *self.model.energy));
+            self.advance_from_sample();
+        });
+        self.terms
     }
 }

@@ -87,7 +87,7 @@
 //! |---|---|
 //! | [`recording`], [`preprocess`] | validated input; centering, scaling, whitening, all invertible |
 //! | [`config`] | one serialisable value for the whole run, checked once |
-//! | `model`, [`mixer`] | sources, mixers, controller, objective and its gradient |
+//! | [`model`] | sources, mixers, controller, objective and its gradient |
 //! | [`train`] | steps, schedules, moves, restarts, checkpoints, observers |
 //! | [`separation`], [`transform`] | the immutable result, and sources of new data |
 //!
@@ -97,18 +97,26 @@
 //!
 //! Deliberately absent: true sources and scores, files, printing, clocks and global random numbers.
 
+mod adam_group;
 pub mod config;
+pub mod controller;
+pub mod energy;
 pub mod error;
 #[cfg(feature = "internals")]
 pub mod internals;
-mod model;
+mod linalg;
+pub mod mixer;
+pub mod objective;
+mod scale_penalties;
 pub mod separation;
+mod space;
+pub mod tensors;
 pub mod train;
 pub mod transform;
+mod view;
 
 pub use config::Config;
 pub use error::{Error, Result};
-pub use model::mixer;
 pub use separation::Separation;
 pub use strt_signal::random::restart_seed;
 pub use strt_signal::{Recording, preprocess, recording};

@@ -26,8 +26,7 @@
 use std::time::Instant;
 use strt_kernels::cpu::{CpuEngine, SimdPath};
 use strt_kernels::{
-    AdamStep, BranchSet, Buffer, Engine, Init, Job, Layout, NetworkShape, Outcome, Pooling,
-    ScaleShape,
+    AdamStep, BranchSet, Buffer, Engine, Init, Job, Layout, NetworkShape, Outcome, ScaleShape,
 };
 
 /// A small generator, so that the example needs no dependency: uniform in (−1, 1).
@@ -49,7 +48,7 @@ struct Setting {
     /// Patches per stride.
     overlap: usize,
     slopes: [f64; 3],
-    pooling: Option<Pooling>,
+    error_block: Option<usize>,
 }
 
 const SETTINGS: [(&str, Setting); 4] = [
@@ -59,7 +58,7 @@ const SETTINGS: [(&str, Setting); 4] = [
             patches: &[4, 8, 16, 32, 64],
             overlap: 1,
             slopes: [0.37, 0.14, 0.05],
-            pooling: None,
+            error_block: None,
         },
     ),
     (
@@ -68,7 +67,7 @@ const SETTINGS: [(&str, Setting); 4] = [
             patches: &[4, 8, 16, 32, 64],
             overlap: 2,
             slopes: [0.02; 3],
-            pooling: None,
+            error_block: None,
         },
     ),
     (
@@ -77,19 +76,16 @@ const SETTINGS: [(&str, Setting); 4] = [
             patches: &[4, 8, 16],
             overlap: 1,
             slopes: [0.37, 0.14, 0.05],
-            pooling: None,
+            error_block: None,
         },
     ),
     (
-        "pooled",
+        "blocks",
         Setting {
             patches: &[4, 8, 16, 32, 64],
             overlap: 1,
             slopes: [0.37, 0.14, 0.05],
-            pooling: Some(Pooling {
-                block: 50,
-                offset: 0.01,
-            }),
+            error_block: Some(50),
         },
     ),
 ];
@@ -119,15 +115,14 @@ impl Setting {
                 ffn_ratio: 2,
                 causal: false,
             },
-            n_draws: 1,
             max_shift: 64,
-            pooling: self.pooling,
+            error_block: self.error_block,
         }
     }
 }
 
 fn jobs(branches: &BranchSet, noise: &mut Noise) -> Vec<Job> {
-    (0..branches.n_jobs())
+    (0..branches.n_branches())
         .map(|j| {
             let scale = branches.scale_of(j);
             let tokens: Vec<u32> = (0..scale.n_patches as u32).collect();
@@ -193,7 +188,7 @@ impl Bench {
 
     fn step(&mut self) {
         self.engine
-            .evaluate(&self.jobs, &self.slopes, &mut self.outcomes);
+            .evaluate(&self.jobs, &self.slopes, &|_| (), &mut self.outcomes);
         self.count += 1;
         let step = AdamStep {
             rate: 1e-4,
@@ -240,7 +235,7 @@ fn measure(name: &str, setting: &Setting, path: SimdPath, steps: usize) {
                 flops.attention as f64 * 1e-6,
                 flops.elementary as f64 * 1e-6,
                 flops.adam as f64 * 1e-6,
-                bench.outcomes[0].energy
+                bench.outcomes[0].energy()
             );
         }
         println!(

@@ -5,10 +5,11 @@ use super::{
     Branches, Config, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, MixerKind,
     Schedule, SeparationForm, Smoothness,
 };
+use crate::energy::Phi;
 use crate::{Error, Recording, Result};
 use strt_classic::Method;
 use strt_kernels::cpu::MAX_D_HEAD;
-use strt_kernels::{BranchSet, NetworkShape, Pooling, ScaleShape};
+use strt_kernels::{BranchSet, NetworkShape, ScaleShape};
 
 /// Observed values T·m to which the automatic ν_y refers (the problems on which it was settled:
 /// 1000 × 6).
@@ -33,8 +34,7 @@ pub struct Plan {
     branches: BranchSet,
     /// N_max.
     pub(crate) steps: usize,
-    /// Step index from which E, or the bend, is free; `None` when it never is, or when S itself is
-    /// the parameter.
+    /// Step index from which S, E or the bend is free; `None` when it never is.
     pub(crate) unlock_step: Option<usize>,
     /// Whether E_k moves at the pace at which the networks of source k predict it.
     pub(crate) by_predictability: bool,
@@ -44,8 +44,8 @@ pub struct Plan {
     pub(crate) structure: f64,
     /// λ_sep.
     pub(crate) separation: f64,
-    /// κ, `None` for the raw energy.
-    pub(crate) kappa: Option<f64>,
+    /// φ.
+    pub(crate) phi: Phi,
     /// Ridge of the eliminated output layer.
     pub(crate) ridge: f64,
     /// Rate of S or E.
@@ -72,11 +72,6 @@ impl Plan {
     /// Number of training steps N_max.
     pub fn steps(&self) -> usize {
         self.steps
-    }
-
-    /// Whether the sources are a map of the whitened components.
-    pub(crate) fn is_neural(&self) -> bool {
-        self.coordinates == Coordinates::Neural
     }
 
     /// β, where the mixer's output layer is eliminated.
@@ -247,9 +242,14 @@ impl Config {
             Coordinates::Fiber => 1.0 / 3.0,
             Coordinates::Neural => 0.15,
         });
-        let unlock_step = (!direct && unlock < 1.0).then_some((unlock * steps as f64) as usize);
-        let by_predictability =
-            self.sources.freedom == Freedom::Predictable && unlock_step.is_some() && !neural;
+        let unlock_step = if direct {
+            Some(0)
+        } else {
+            (unlock < 1.0).then_some((unlock * steps as f64) as usize)
+        };
+        let by_predictability = self.sources.freedom == Freedom::Predictable
+            && coordinates == Coordinates::Fiber
+            && unlock_step.is_some();
         ensure(
             self.sources.standardize || !by_predictability,
             "sources.freedom",
@@ -262,11 +262,8 @@ impl Config {
             n_sources: self.n_sources,
             scales,
             network: self.branches.network(),
-            n_draws: self.branches.n_masks,
             max_shift: self.branches.max_shift,
-            pooling: kappa
-                .filter(|_| block > 0)
-                .map(|offset| Pooling { block, offset }),
+            error_block: (block > 0).then_some(block),
         };
         Ok(Plan {
             config,
@@ -277,7 +274,7 @@ impl Config {
             observation_variance,
             structure,
             separation,
-            kappa,
+            phi: kappa.map_or(Phi::Raw, |kappa| Phi::Log { kappa }),
             ridge,
             sources_rate,
             coordinates,
@@ -305,10 +302,11 @@ impl Config {
             if stretch < patch + stride {
                 let needed = patch + stride;
                 return Err(if n_samples < needed {
-                    Error::Recording(format!(
-                        "{n_samples} samples are too few for patches of {patch} with stride {stride}, which need \
-                         {needed}; use a longer recording or remove {patch} from branches.patch_sizes"
-                    ))
+                    Error::TooShort {
+                        n_samples,
+                        patch,
+                        stride,
+                    }
                 } else {
                     Error::Config {
                         field: "branches.crop",
@@ -370,7 +368,6 @@ impl Config {
             b.mask_ratio,
             "expected a share in (0, 1]",
         )?;
-        at_least_one("branches.n_masks", b.n_masks)?;
         at_least_one("branches.n_heads", b.n_heads)?;
         at_least_one("branches.n_layers", b.n_layers)?;
         at_least_one("branches.ffn_ratio", b.ffn_ratio)?;

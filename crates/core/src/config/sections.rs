@@ -234,8 +234,6 @@ pub struct Branches {
     pub stride_ratio: f64,
     /// Share ρ_mask of patches hidden, in (0, 1]. Default 0.4.
     pub mask_ratio: f64,
-    /// Mask draws per branch and step. Default 1.
-    pub n_masks: usize,
     /// Token width d. Default 32.
     pub d_model: usize,
     /// Attention heads H. Default 4.
@@ -265,7 +263,6 @@ impl Default for Branches {
             patch_sizes: vec![4, 8, 16],
             stride_ratio: 1.0,
             mask_ratio: 0.4,
-            n_masks: 1,
             d_model: 32,
             n_heads: 4,
             n_layers: 2,

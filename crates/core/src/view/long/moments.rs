@@ -10,7 +10,7 @@
 
 use super::basis::Basis;
 use super::free::FreeMoments;
-use crate::model::gauge::Gauge;
+use crate::view::gauge::Gauge;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 

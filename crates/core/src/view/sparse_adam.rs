@@ -11,8 +11,9 @@
 //! reached neither moves nor ages. A gradient of exactly 0 counts as not reached. v̂ is kept in f32
 //! and n in 32 bits: eight bytes an entry.
 
-use super::checkpoint::Moments;
-use crate::model::sources::permute;
+use crate::linalg::permute::permute;
+use crate::tensors::Tensors;
+use crate::{Error, Result};
 use faer::Mat;
 use std::ops::Range;
 use strt_kernels::AdamStep;
@@ -82,32 +83,44 @@ impl SparseAdam {
         (self.n_samples, self.square.len() / self.n_samples.max(1))
     }
 
-    /// For a checkpoint: n as first moment, v̂ as second.
-    pub fn to_moments(&self) -> Moments {
+    /// Puts n and v̂ of the entries of `name` into a checkpoint.
+    pub fn save(&self, name: &str, to: &mut Tensors) {
         let (t, k) = self.shape();
-        Moments {
-            first: Mat::from_fn(t, k, |i, j| f64::from(self.count[j * t + i])),
-            second: Mat::from_fn(t, k, |i, j| f64::from(self.square[j * t + i])),
-            count: 0,
-        }
+        let count = |i: usize, j: usize| f64::from(self.count[j * t + i]);
+        let square = |i: usize, j: usize| f64::from(self.square[j * t + i]);
+        to.put(format!("{name}.counts"), Mat::from_fn(t, k, count));
+        to.put(format!("{name}.squares"), Mat::from_fn(t, k, square));
     }
 
-    /// Back from [`SparseAdam::to_moments`], of the same shape; `None` when a number cannot be one
-    /// of this state.
-    pub fn from_moments(moments: &Moments) -> Option<SparseAdam> {
-        let (t, k) = moments.first.shape();
-        let mut state = SparseAdam::new(t, k);
-        for j in 0..k {
-            for i in 0..t {
-                let (count, square) = (moments.first[(i, j)], moments.second[(i, j)]);
-                let exact = count as u32 as f64 == count && f64::from(square as f32) == square;
-                if !exact {
-                    return None;
-                }
-                (state.count[j * t + i], state.square[j * t + i]) = (count as u32, square as f32);
+    /// Takes back what [`SparseAdam::save`] has put.
+    ///
+    /// # Errors
+    /// When the shapes differ, or a number cannot be one of this state.
+    pub fn restore(&mut self, name: &str, from: &Tensors) -> Result<()> {
+        let (t, k) = self.shape();
+        let mut values = Mat::zeros(t, k);
+        let mut take = |part: &str, expected, keep: &mut dyn FnMut(usize, f64) -> bool| {
+            let name = format!("{name}.{part}");
+            from.read(&name, &mut values)?;
+            let entries = (0..k).flat_map(|j| (0..t).map(move |i| (i, j)));
+            let mut kept = entries.map(|(i, j)| (keep(j * t + i, values[(i, j)]), values[(i, j)]));
+            match kept.find(|(kept, _)| !kept) {
+                None => Ok(()),
+                Some((_, found)) => Err(Error::TensorValue {
+                    name,
+                    expected,
+                    found,
+                }),
             }
-        }
-        Some(state)
+        };
+        take("counts", "a number of updates", &mut |at, value| {
+            self.count[at] = value as u32;
+            f64::from(self.count[at]) == value
+        })?;
+        take("squares", "a mean square in f32", &mut |at, value| {
+            self.square[at] = value as f32;
+            f64::from(self.square[at]) == value
+        })
     }
 }
 
@@ -187,12 +200,15 @@ mod tests {
     fn a_checkpoint_keeps_the_bits() {
         let mut sparse = SparseAdam::new(3, 2);
         sparse.update(&STEP, 1.0, 1, 1..3, &mut [0.3, -0.7]);
-        assert_eq!(
-            SparseAdam::from_moments(&sparse.to_moments()),
-            Some(sparse.clone())
-        );
-        let mut broken = sparse.to_moments();
-        broken.first[(0, 0)] = 0.5;
-        assert_eq!(SparseAdam::from_moments(&broken), None);
+        let mut saved = Tensors::default();
+        sparse.save("e", &mut saved);
+        let mut restored = SparseAdam::new(3, 2);
+        restored.restore("e", &saved).unwrap();
+        assert_eq!(restored, sparse);
+        let mut broken = Tensors::default();
+        broken.put("e.counts", Mat::from_fn(3, 2, |_, _| 0.5));
+        broken.put("e.squares", Mat::zeros(3, 2));
+        let refusal = restored.restore("e", &broken).unwrap_err().to_string();
+        assert!(refusal.contains("e.counts"), "{refusal}");
     }
 }

@@ -8,7 +8,7 @@
 //! With ln ℓ as energy the second is the maximum-likelihood objective Σ_k ln ℓ_k − ln det C.
 
 use crate::config::SeparationForm;
-use crate::model::cholesky;
+use crate::linalg::cholesky;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 

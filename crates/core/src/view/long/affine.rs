@@ -6,12 +6,12 @@
 //! ‖Y − ΦW‖² = T·(‖Y‖²/T − 2⟨W, M⟩ + ⟨W, GW⟩)        W* = (G + βI)⁻¹M when the layer is eliminated
 //! ```
 //!
-//! The ridge belongs to the value, as in [`crate::model::terms::reconstruction`].
+//! The ridge belongs to the value, as in [`crate::view::terms::reconstruction`].
 
 use super::basis::Basis;
 use super::moments::InputMoments;
-use crate::model::cholesky;
-use crate::model::mixer::Mixer;
+use crate::linalg::cholesky;
+use crate::mixer::Mixer;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 

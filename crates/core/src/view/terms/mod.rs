@@ -5,6 +5,5 @@
 //! returned value is the bare term, unweighted.
 
 pub(crate) mod reconstruction;
-pub(crate) mod scale_penalties;
 pub(crate) mod separation;
 pub(crate) mod smoothness;

@@ -1,7 +1,7 @@
 //! Column standardisation z = (s − μ)/(σ + ε), and its gradient. Rows that are missing take no part
 //! and stay 0.
 
-use crate::model::gauge::Gauge;
+use crate::view::gauge::Gauge;
 use faer::{Mat, MatMut, MatRef};
 use strt_signal::columns::{col, col_mut};
 use strt_signal::rows::Rows;

@@ -35,6 +35,35 @@ pub struct ControllerState {
     pub expected_patch: Vec<f64>,
 }
 
+/// ∂J/∂(what the controller says).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ControllerGradient {
+    /// ∂J/∂π_kr, row-major (K×R).
+    pub scale_weights: Vec<f64>,
+    /// ∂J/∂c_k.
+    pub centers: Vec<f64>,
+    /// ∂J/∂α_k.
+    pub slopes: Vec<f64>,
+}
+
+impl ControllerGradient {
+    /// Zeros for K sources at R scales.
+    pub(crate) fn new(n_sources: usize, n_scales: usize) -> ControllerGradient {
+        ControllerGradient {
+            scale_weights: vec![0.0; n_sources * n_scales],
+            centers: vec![0.0; n_sources],
+            slopes: vec![0.0; n_sources],
+        }
+    }
+
+    /// Back to zeros.
+    pub(crate) fn clear(&mut self) {
+        for part in [&mut self.scale_weights, &mut self.centers, &mut self.slopes] {
+            part.fill(0.0);
+        }
+    }
+}
+
 fn softplus(x: f64) -> f64 {
     x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
@@ -125,14 +154,12 @@ impl Controller {
         }
     }
 
-    /// Accumulates ∂J/∂η from ∂J/∂π (K×R), ∂J/∂c (K) and ∂J/∂α (K).
+    /// Accumulates ∂J/∂η from the gradient in what the controller says.
     pub fn backward(
         &self,
         raw_gaps: &[f64],
         state: &ControllerState,
-        d_scale_weights: &[f64],
-        d_centers: &[f64],
-        d_slopes: &[f64],
+        d_state: &ControllerGradient,
         d_raw_gaps: &mut [f64],
     ) {
         let n_scales = self.log_patch.len();
@@ -140,10 +167,10 @@ impl Controller {
         let log_slope_range = self.settings.slope_min.ln() - self.settings.slope_max.ln();
         for k in 0..self.n_sources {
             let weights = &state.scale_weights[k * n_scales..][..n_scales];
-            let d_weights = &d_scale_weights[k * n_scales..][..n_scales];
+            let d_weights = &d_state.scale_weights[k * n_scales..][..n_scales];
             let mean: f64 = weights.iter().zip(d_weights).map(|(w, d)| w * d).sum();
             // ∂logit_kr/∂c_k = 2τ(a_r − c_k)
-            let d_center = d_centers[k]
+            let d_center = d_state.centers[k]
                 + (0..n_scales)
                     .map(|r| {
                         let offset = self.log_patch[r] - state.centers[k];
@@ -151,7 +178,7 @@ impl Controller {
                     })
                     .sum::<f64>();
             let d_order =
-                d_center * self.log_range() + d_slopes[k] * state.slopes[k] * log_slope_range;
+                d_center * self.log_range() + d_state.slopes[k] * state.slopes[k] * log_slope_range;
             // ∂u_k/∂δ_j = ([j < k] − u_k)/Σδ
             for (j, d) in d_raw_gaps.iter_mut().enumerate() {
                 let before = if j <= k { 1.0 } else { 0.0 };

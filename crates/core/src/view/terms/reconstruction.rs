@@ -11,8 +11,8 @@
 //! belongs to the value, or the theorem would not hold. Rows are read in blocks, so the workspace
 //! does not grow with the recording.
 
-use crate::model::cholesky;
-use crate::model::mixer::{LinearHead, Mixer};
+use crate::linalg::cholesky;
+use crate::mixer::{LinearHead, Mixer};
 use crate::preprocess::observations::{Observations, ReadRows, Stretch};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};

@@ -11,8 +11,8 @@
 //! A source that is a function of the channels, and not free in every sample, has a volume: the
 //! change of variables from components to sources that a likelihood asks for ([`Bend::volume`]).
 
-use crate::model::lu::Lu;
-use crate::model::sources::permute_columns;
+use crate::linalg::lu::Lu;
+use crate::linalg::permute::permute_columns;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rand::Rng;
@@ -39,7 +39,7 @@ const MOST_WORK: usize = 1 << 21;
 const LEAST_ROWS: usize = 64;
 
 /// Parameters of this shape of a bend that does nothing yet.
-pub(crate) fn start(shape: (usize, usize), rng: &mut impl Rng) -> Mat<f64> {
+pub(crate) fn start(shape: (usize, usize), rng: &mut dyn Rng) -> Mat<f64> {
     let mut bend = Mat::zeros(shape.0, shape.1);
     let n_sources = shape.1 / 2;
     for c in 0..=n_sources {

@@ -1,6 +1,8 @@
 //! Adam state of one f64 parameter group (A, S or E, θ, η). The networks keep theirs in the engine.
 
-use crate::model::sources::permute_columns;
+use crate::Result;
+use crate::linalg::permute::permute_columns;
+use crate::tensors::Tensors;
 use faer::{Mat, MatMut, MatRef};
 use strt_kernels::AdamStep;
 use strt_signal::columns::{col, col_mut};
@@ -34,7 +36,7 @@ impl AdamGroup {
         self.update_columns(step, scale, gradient, parameters, |_| 1.0);
     }
 
-    /// The same with the share `pace(c)` of the rate in column c.
+    /// One update with the share `pace(c)` of the rate in column c.
     pub fn update_columns(
         &mut self,
         step: AdamStep,
@@ -59,7 +61,7 @@ impl AdamGroup {
         }
     }
 
-    /// The same for a flat vector, held as one column.
+    /// One update of a flat vector, held as one column.
     pub fn update_vector(
         &mut self,
         step: AdamStep,
@@ -80,5 +82,20 @@ impl AdamGroup {
     pub fn permute_columns(&mut self, order: &[usize]) {
         permute_columns(&mut self.first, order);
         permute_columns(&mut self.second, order);
+    }
+
+    /// Puts the moments of parameter `name` into a checkpoint.
+    pub fn save(&self, name: &str, to: &mut Tensors) {
+        to.put(format!("{name}.first"), self.first.clone());
+        to.put(format!("{name}.second"), self.second.clone());
+        to.put_count(format!("{name}.updates"), self.count);
+    }
+
+    /// Takes back what [`AdamGroup::save`] has put.
+    pub fn restore(&mut self, name: &str, from: &Tensors) -> Result<()> {
+        from.read(&format!("{name}.first"), &mut self.first)?;
+        from.read(&format!("{name}.second"), &mut self.second)?;
+        self.count = from.read_count(&format!("{name}.updates"))?;
+        Ok(())
     }
 }

@@ -11,8 +11,10 @@
 
 use super::basis::Basis;
 use super::column::Column;
-use crate::model::sources::permute_columns;
+use crate::Result;
+use crate::linalg::permute::permute_columns;
 use crate::preprocess::observations::centred_product;
+use crate::tensors::Tensors;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use strt_signal::columns::{col, col_mut};
@@ -110,29 +112,28 @@ impl FreeMoments {
         self.mean = Mat::from_fn(order.len(), 1, |k, _| self.mean[(order[k], 0)]);
     }
 
-    /// All numbers one after another, for a checkpoint.
-    pub fn to_vec(&self) -> Vec<f64> {
-        [&self.ze, &self.ye, &self.ee, &self.mean]
-            .into_iter()
-            .flat_map(|matrix| (0..matrix.ncols()).flat_map(|c| col(matrix.as_ref(), c)))
-            .copied()
-            .collect()
+    /// Puts the moments of E, called `name`, into a checkpoint.
+    pub fn save(&self, name: &str, to: &mut Tensors) {
+        for (part, matrix) in [
+            ("with_components", &self.ze),
+            ("with_channels", &self.ye),
+            ("with_itself", &self.ee),
+            ("mean", &self.mean),
+        ] {
+            to.put(format!("{name}.{part}"), matrix.clone());
+        }
     }
 
-    /// Takes the numbers of [`FreeMoments::to_vec`]; false when there are not as many as there
-    /// should be.
-    pub fn restore(&mut self, values: &[f64]) -> bool {
-        let mut rest = values;
-        for matrix in [&mut self.ze, &mut self.ye, &mut self.ee, &mut self.mean] {
-            for c in 0..matrix.ncols() {
-                let column = col_mut(matrix.as_mut(), c);
-                let Some((own, after)) = rest.split_at_checked(column.len()) else {
-                    return false;
-                };
-                column.copy_from_slice(own);
-                rest = after;
-            }
+    /// Takes back what [`FreeMoments::save`] has put.
+    pub fn restore(&mut self, name: &str, from: &Tensors) -> Result<()> {
+        for (part, matrix) in [
+            ("with_components", &mut self.ze),
+            ("with_channels", &mut self.ye),
+            ("with_itself", &mut self.ee),
+            ("mean", &mut self.mean),
+        ] {
+            from.read(&format!("{name}.{part}"), matrix)?;
         }
-        rest.is_empty()
+        Ok(())
     }
 }
