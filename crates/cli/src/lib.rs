@@ -15,18 +15,19 @@ pub mod failure;
 mod formats;
 mod generate;
 mod info;
-mod input;
 mod interrupt;
 pub mod methods;
 pub mod output;
 mod progress;
+mod reading;
+mod resume;
 mod separate;
-mod settings;
+pub mod settings;
 mod shell;
 pub mod table;
 mod terminal;
 mod transform;
-mod words;
+mod wording;
 
 use clap::{Parser, Subcommand};
 use failure::Outcome;
@@ -38,8 +39,8 @@ use std::ffi::OsString;
     name = "strt",
     version,
     arg_required_else_help = true,
-    after_help = "Exit status: 0 done (look for warnings: a run may have ended before it converged), 1 failed, 2 wrong \
-                  arguments, 130 interrupted."
+    after_help = "Exit status: 0 done (look for warnings: a run may have ended before it \
+                  converged), 1 failed, 2 wrong arguments, 130 interrupted."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -50,6 +51,8 @@ struct Arguments {
 enum Command {
     /// Separate a recording into its sources.
     Separate(Box<separate::Separate>),
+    /// Resume an interrupted run from its folder.
+    Resume(resume::Resume),
     /// Generate a case study like the paper's, separate it, and show what was recovered.
     Demo(demo::Demo),
     /// Separate a recording by several methods and compare what they find.
@@ -74,6 +77,7 @@ impl Command {
     fn run(self, typed: &[String]) -> Outcome {
         match self {
             Command::Separate(separate) => separate.run(typed),
+            Command::Resume(resume) => resume.run(),
             Command::Demo(demo) => demo.run(typed),
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Generate(generate) => generate.run(),
@@ -93,7 +97,7 @@ impl Command {
 /// It writes to standard output and standard error, and catches Ctrl-C while it trains: a second
 /// one ends the process. Meant to be called once in a process, which then ends.
 pub fn main_from(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = resume::from_former_spelling(arguments.into_iter().collect());
     let parsed = match Arguments::try_parse_from(&arguments) {
         Ok(parsed) => parsed,
         Err(error) => {

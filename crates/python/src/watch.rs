@@ -49,9 +49,10 @@ impl Gate {
             };
             *self.latest.lock().expect("nobody panics while holding it") = Some(step);
         }
-        match self.stop.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 

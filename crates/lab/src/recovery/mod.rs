@@ -25,6 +25,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use strt_cli::failure::{Failure, Outcome};
 use strt_cli::methods::{MethodName, Task};
 use strt_cli::output::{self, note};
+use strt_cli::settings::{MixerName, Settings};
 use strt_io::write_text;
 
 #[derive(Args)]
@@ -256,13 +257,18 @@ impl Recovery {
         let seed = spec.seed + 1000 * (job.key.run + 1);
         let found = match &job.solver {
             Solver::Own(method) => {
-                let task = Task {
-                    n_sources: spec.n_sources,
-                    nonlinear: !spec.mixing.is_linear(),
-                    seed,
+                let settings = Settings {
+                    mixer: (!spec.mixing.is_linear()).then_some(MixerName::Mlp),
+                    seed: Some(seed),
                     steps: self.steps,
                     assignments: self.assignments.clone(),
-                    threads: 1,
+                    threads: Some(1),
+                    ..Settings::default()
+                };
+                let task = Task {
+                    n_sources: spec.n_sources,
+                    settings,
+                    start: 0,
                 };
                 method.run(&problem.recording()?, &task)?
             }

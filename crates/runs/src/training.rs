@@ -1,17 +1,16 @@
 //! Training under the eyes of a [`Watcher`]: history, scores, a stop when it is asked for, and a
 //! pause now and then for a checkpoint.
 //!
-//! In: a recording and a configuration, or what was kept of an interrupted run. Out: [`Ended`].
+//! In: a recording and a configuration, or what was kept of an interrupted run. Out: [`Trained`].
 //! Nothing is shown or written here: the watcher shows, and what is written when a run is over is
 //! the business of [`crate::results`].
 
 use crate::error::Result;
-use crate::results::scores::ScoreRow;
+use crate::results::scores::ScoredStep;
 use crate::scored::{Scored, ScoredObserver};
 use crate::watcher::{Event, Watcher};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
-use strt_report::ScoredStep;
 use strt_score::{Matching, Reference};
 use strtransformer::train::{
     History, HistoryRow, Observer, Session, SessionState, Start, StepReport, StopReason,
@@ -23,7 +22,7 @@ use strtransformer::{Config, Recording, Separation};
 pub struct Log {
     pub(crate) history: History,
     /// With a reference, how well the sources of each logged step match it.
-    pub scores: Vec<ScoreRow>,
+    pub scores: Vec<ScoredStep>,
     /// Steps of all restarts.
     pub steps: usize,
     /// The time they took.
@@ -53,8 +52,8 @@ impl Log {
     }
 }
 
-/// A run in progress.
-pub struct Run<'a> {
+/// The training of a run, under way.
+pub struct Training<'a> {
     recording: &'a Recording,
     reference: Option<&'a Reference>,
     log_every: usize,
@@ -62,8 +61,8 @@ pub struct Run<'a> {
     log: Log,
 }
 
-/// A run that has ended or was interrupted.
-pub struct Ended {
+/// Training that has ended or was interrupted.
+pub struct Trained {
     /// The best restart, or the state of the one that was interrupted.
     pub separation: Separation,
     /// What was recorded.
@@ -72,20 +71,20 @@ pub struct Ended {
     pub state: Option<SessionState>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Training<'a> {
     /// A run before its first step, that logs every n-th.
     pub fn new(
         recording: &'a Recording,
         reference: Option<&'a Reference>,
         config: &Config,
         log_every: usize,
-    ) -> strtransformer::Result<Run<'a>> {
-        Ok(Run {
+    ) -> strtransformer::Result<Training<'a>> {
+        Ok(Training {
             recording,
             reference,
-            log_every,
+            log_every: log_every.max(1),
             session: Session::new(recording, config, Start::default())?,
-            log: Log::every(log_every),
+            log: Log::every(log_every.max(1)),
         })
     }
 
@@ -96,11 +95,11 @@ impl<'a> Run<'a> {
         state: SessionState,
         log: Log,
         log_every: usize,
-    ) -> strtransformer::Result<Run<'a>> {
-        Ok(Run {
+    ) -> strtransformer::Result<Training<'a>> {
+        Ok(Training {
             recording,
             reference,
-            log_every,
+            log_every: log_every.max(1),
             session: Session::resume(recording, state, Start::default())?,
             log,
         })
@@ -116,12 +115,12 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// What `autosave` met with, and what the library refuses.
-    pub fn train<W: Watcher + ?Sized>(
+    pub fn run<W: Watcher + ?Sized>(
         mut self,
         watcher: &mut W,
         every: Duration,
         mut autosave: impl FnMut(&SessionState, &Log) -> Result,
-    ) -> Result<Ended> {
+    ) -> Result<Trained> {
         watcher.event(Event::Training {
             steps_done: self.steps_done(),
         });
@@ -149,7 +148,7 @@ impl<'a> Run<'a> {
             autosave(&self.session.state(), &self.log)?;
         };
         watcher.event(Event::Trained);
-        Ok(Ended {
+        Ok(Trained {
             state: (stop == StopReason::Interrupted).then(|| self.session.state()),
             separation: self.session.finish(),
             log: self.log,
@@ -170,15 +169,14 @@ impl<W: Watcher + ?Sized> ScoredObserver for Watch<'_, W> {
     fn observe(&mut self, report: &StepReport<'_>, score: Option<&Matching>) -> ControlFlow<()> {
         self.watcher.step(report);
         self.log.steps += 1;
-        self.log.scores.extend(score.map(|score| ScoreRow {
-            restart: report.restart,
-            score: ScoredStep::new(report.step, score),
-        }));
+        let scored = score.map(|score| ScoredStep::new(report.restart, report.step, score));
+        self.log.scores.extend(scored);
         let _ = self.log.history.observe(report);
         *self.asked |= self.watcher.interrupted();
-        match *self.asked || self.pause_at.is_some_and(|at| Instant::now() > at) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if *self.asked || self.pause_at.is_some_and(|at| Instant::now() > at) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }

@@ -5,7 +5,7 @@
 //! block by block and never held whole, so the memory does not grow with the recording. Missing
 //! samples take no part.
 
-use crate::{Error, Result};
+use crate::error::Result;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
 use strt_score::{explained_share, residual_share};
@@ -156,7 +156,7 @@ impl Sums {
             // squared.
             let observed = scaling
                 .apply(pick(observations).as_ref())
-                .map_err(|error| Error::Library(error.into()))?;
+                .map_err(strtransformer::Error::from)?;
             sums.add(sources.as_ref(), observed.as_ref(), scaled.as_ref());
         }
         Ok(sums)
