@@ -5,7 +5,7 @@ mod common;
 use common::{affine, neural, nonlinear, problem, recording, with_gaps};
 use faer::{Mat, MatRef};
 use std::ops::ControlFlow;
-use strtransformer::config::{Coordinates, Elimination, Init, Rates, Schedule};
+use strtransformer::config::{Coordinates, Elimination, Init, Rates};
 use strtransformer::evaluate::{Reference, match_sources};
 use strtransformer::synth::{MixingKind, ProblemSpec, SourceKind};
 use strtransformer::train::{StepReport, StopReason};
@@ -181,10 +181,7 @@ fn trained() -> Config {
         controller: 0.01,
         mixer: 0.01,
     };
-    config.optimizer.schedule = Schedule::Cosine {
-        warmup: 20,
-        floor: 0.05,
-    };
+    config.optimizer.schedule.warmup = 20;
     config
 }
 

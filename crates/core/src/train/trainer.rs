@@ -22,6 +22,11 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use strt_kernels::AdamStep;
 
+/// β₁, β₂ and ε of Adam.
+const BETA1: f64 = 0.9;
+const BETA2: f64 = 0.999;
+const EPSILON: f64 = 1e-8;
+
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -301,9 +306,9 @@ impl Trainer {
         };
         let adam = |rate: f64| AdamStep {
             rate: rate * factor,
-            beta1: optimizer.beta1,
-            beta2: optimizer.beta2,
-            epsilon: optimizer.epsilon,
+            beta1: BETA1,
+            beta2: BETA2,
+            epsilon: EPSILON,
             weight_decay: 0.0,
             count: 0,
         };
