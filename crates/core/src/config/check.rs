@@ -7,8 +7,8 @@ use super::{
     Branches, Config, Coordinates, Elimination, EnergyForm, Facts, Freedom, Smoothness, Sources,
     settings,
 };
-use crate::baselines::Method;
 use crate::{Error, Recording, Result};
+use strt_classic::Method;
 use strt_kernels::{BranchSet, NetworkShape, Pooling, ScaleShape};
 
 /// Why an automatic value is there.

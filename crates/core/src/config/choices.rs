@@ -1,7 +1,7 @@
 //! The words that settings can be, and what each of them means.
 
 use super::value::choices;
-use crate::baselines::Baseline;
+use strt_classic::Baseline;
 
 choices! {
     /// Which engine evaluates the branches.
