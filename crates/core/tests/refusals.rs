@@ -105,16 +105,10 @@ fn every_unusable_value_is_refused_by_field() {
         let mut config = affine();
         spoil(&mut config);
         match config.check(&recording) {
-            Err(Error::Config {
-                field,
-                found,
-                expected,
-            }) => {
-                assert_eq!((field, found.as_str()), (name, value));
-                assert!(
-                    expected.contains(part),
-                    "{field}: \"{expected}\" should contain \"{part}\""
-                );
+            Err(Error::Config(error)) => {
+                assert_eq!((error.key, error.found.as_str()), (name, value));
+                let reason = error.reason.to_string();
+                assert!(reason.contains(part), "{error}: should contain \"{part}\"");
             }
             Err(other) => panic!("{name} = {value}: another error came first: {other}"),
             Ok(_) => panic!("{name} = {value} was accepted"),
@@ -189,7 +183,7 @@ fn what_the_caller_gives_must_fit_the_configuration() {
     custom.mixer.kind = MixerKind::Custom;
     says(
         start(&given, Start::default()),
-        &["sources.init = given", "Trainer::start"],
+        &["sources.init = \"given\"", "Trainer::start"],
     );
     says(
         start(&affine(), sources(240, 0.0)),
@@ -205,11 +199,11 @@ fn what_the_caller_gives_must_fit_the_configuration() {
     );
     says(
         start(&custom, Start::default()),
-        &["mixer.kind = custom", "Trainer::start"],
+        &["mixer.kind = \"custom\"", "Trainer::start"],
     );
     says(
         start(&affine(), mixer(3)),
-        &["mixer.kind", "needs the kind custom"],
+        &["mixer.kind", "needs the kind \"custom\""],
     );
     says(
         start(&custom, mixer(2)),

@@ -4,8 +4,8 @@
 //! between several. Here is what needs the recording, and what follows from all values together.
 
 use super::{
-    Branches, Config, Coordinates, Elimination, EnergyForm, Facts, Freedom, Smoothness, Sources,
-    settings,
+    Branches, Config, Coordinates, Elimination, EnergyForm, Facts, Freedom, Reason, Smoothness,
+    Sources, settings,
 };
 use crate::{Error, Recording, Result};
 use strt_classic::Method;
@@ -109,7 +109,8 @@ impl Config {
     /// [`Error::Config`] with the key of the first value that cannot run.
     pub fn check_values(&self) -> Result<()> {
         settings().try_for_each(|setting| setting.check_bounds(self))?;
-        settings().try_for_each(|setting| setting.check_relation(self))
+        settings().try_for_each(|setting| setting.check_relation(self))?;
+        Ok(())
     }
 
     /// Judges the configuration for this recording and fills in the automatic values.
@@ -134,9 +135,7 @@ impl Config {
         let by_predictability =
             config.sources.freedom == Freedom::Predictable && unlock_step.is_some() && !neural;
         if by_predictability && !config.sources.standardize {
-            let expected = "without sources.standardize it is not known which share of a source is \
-                            predicted: set it to \"full\"";
-            return Err(self.refuse("sources.freedom", expected));
+            return Err(self.refused("sources.freedom", Reason::UnknownShare).into());
         }
         // A form of the energy that is not taken has left both of its values open, or unused.
         let kappa = weights.kappa.filter(|_| weights.energy == EnergyForm::Log);
@@ -170,14 +169,6 @@ impl Config {
         })
     }
 
-    /// The error that names one of the settings.
-    fn refuse(&self, key: &str, expected: impl Into<String>) -> Error {
-        let setting = settings().find(|setting| setting.key == key);
-        setting
-            .expect("a key of the table")
-            .refused(self, expected.into())
-    }
-
     /// Patch grids for T samples: q = max(1, ⌊ρP + ½⌋), and as many patches as the readable stretch
     /// holds. A random start needs q − 1 samples to spare, so that every sample can be the first of
     /// a patch.
@@ -199,10 +190,8 @@ impl Config {
                          {needed}; use a longer recording or remove {patch} from branches.patch_sizes"
                     ))
                 } else {
-                    let expected = format!(
-                        "a crop must hold two patches of {patch}: at least {needed} samples"
-                    );
-                    self.refuse("branches.crop", expected)
+                    let reason = Reason::ShortCrop { patch, needed };
+                    self.refused("branches.crop", reason).into()
                 });
             }
             let spare = if b.random_start { stride - 1 } else { 0 };
@@ -225,11 +214,11 @@ impl Config {
         if n_complete >= needed {
             return Ok(());
         }
-        let expected = format!(
-            "this start needs {needed} complete samples for {} sources and {n_complete} are there; \
-             use \"random\"",
-            self.n_sources
-        );
-        Err(self.refuse("sources.init", expected))
+        let reason = Reason::TooFewSamplesToStart {
+            needed,
+            n_sources: self.n_sources,
+            n_complete,
+        };
+        Err(self.refused("sources.init", reason).into())
     }
 }

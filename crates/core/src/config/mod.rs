@@ -13,6 +13,7 @@
 mod bounds;
 mod check;
 mod choices;
+mod error;
 mod presets;
 mod relations;
 mod settings;
@@ -25,6 +26,7 @@ pub use choices::{
     Activation, AssignmentRule, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, Init,
     MixerKind, Preset, ScheduleKind, SeparationForm, Smoothness,
 };
+pub use error::{ConfigError, Reason};
 pub use settings::{
     Assignment, Branches, Config, Controller, EarlyStopping, MixerConfig, Optimizer, Preprocess,
     Rates, SECTIONS, Schedule, Sources, Weights, settings,

@@ -7,8 +7,8 @@
 //!
 //! [`SECTIONS`]: super::SECTIONS
 
-use super::{Bounds, Config, Kind};
-use crate::{Error, Recording};
+use super::{Bounds, Config, ConfigError, Kind, Reason};
+use crate::Recording;
 
 /// What automatic values may depend on besides the configuration: facts of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +74,8 @@ pub struct Setting {
     pub(super) doc: &'static str,
     pub(super) value: fn(&Config) -> Option<String>,
     pub(super) numbers: fn(&Config) -> Vec<f64>,
-    /// What it needs from other settings: what was expected, where that is not there.
-    pub(super) relation: Option<fn(&Config) -> Option<String>>,
+    /// What it needs from other settings: what is wrong, where that is not there.
+    pub(super) relation: Option<fn(&Config) -> Option<Reason>>,
 }
 
 /// One section of the configuration.
@@ -129,30 +129,21 @@ impl Setting {
     }
 
     /// Whether the numbers in it are within their bounds.
-    pub(super) fn check_bounds(&self, config: &Config) -> Result<(), Error> {
-        let Some(bounds) = self.bounds else {
-            return Ok(());
-        };
-        if (self.numbers)(config).iter().all(|&n| bounds.contains(n)) {
-            return Ok(());
+    pub(super) fn check_bounds(&self, config: &Config) -> Result<(), ConfigError> {
+        let numbers = (self.numbers)(config);
+        match (self.bounds, self.kind) {
+            (Some(bounds), kind) if !numbers.iter().all(|&n| bounds.contains(n)) => {
+                Err(config.refused(self.key, Reason::OutOfBounds { bounds, kind }))
+            }
+            _ => Ok(()),
         }
-        Err(self.refused(config, format!("expected {}", self.expected())))
     }
 
     /// Whether it fits the other settings.
-    pub(super) fn check_relation(&self, config: &Config) -> Result<(), Error> {
+    pub(super) fn check_relation(&self, config: &Config) -> Result<(), ConfigError> {
         match self.relation.and_then(|relation| relation(config)) {
-            Some(expected) => Err(self.refused(config, expected)),
+            Some(reason) => Err(config.refused(self.key, reason)),
             None => Ok(()),
-        }
-    }
-
-    /// The error that names it, its value and what was expected.
-    pub(super) fn refused(&self, config: &Config, expected: String) -> Error {
-        Error::Config {
-            field: self.key,
-            found: self.value(config).unwrap_or_else(|| "automatic".into()),
-            expected,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Where everything starts: sources, mixer and networks, from the seed or from the caller.
 
 use super::prepared::{Data, Prepared};
-use crate::config::{AssignmentRule, Coordinates, Elimination, EngineKind, Init, MixerKind, Plan};
+use crate::config::{
+    AssignmentRule, Coordinates, Elimination, EngineKind, Init, MixerKind, Plan, Reason,
+};
 use crate::model::bend;
 use crate::model::long::FreeMoments;
 use crate::model::mixer::{Mixer, MlpMixer};
@@ -55,29 +57,14 @@ pub(super) fn mixer(
 ) -> Result<Box<dyn Mixer>> {
     let config = prepared.plan.config();
     let (k, m) = (config.n_sources, prepared.shape().1);
-    let refuse = |field: &'static str, found: String, expected: &str| {
-        Err(Error::Config {
-            field,
-            found,
-            expected: expected.into(),
-        })
-    };
-    let kind = config.mixer.kind;
-    let mut mixer: Box<dyn Mixer> = match (kind, custom) {
+    let refuse = |key, reason| Err(config.refused(key, reason).into());
+    let mut mixer: Box<dyn Mixer> = match (config.mixer.kind, custom) {
         (MixerKind::Custom, Some(mixer)) => mixer,
         (MixerKind::Custom, None) => {
-            return refuse(
-                "mixer.kind",
-                "custom".into(),
-                "give the mixer to Trainer::start",
-            );
+            return refuse("mixer.kind", Reason::MixerNotGiven);
         }
         (_, Some(_)) => {
-            return refuse(
-                "mixer.kind",
-                format!("{kind:?}"),
-                "a given mixer needs the kind custom",
-            );
+            return refuse("mixer.kind", Reason::MixerGiven);
         }
         (MixerKind::Affine, None) => Box::new(MlpMixer::affine(k, m)),
         (MixerKind::Mlp, None) => {
@@ -97,22 +84,14 @@ pub(super) fn mixer(
         });
     }
     if config.mixer.elimination == Elimination::LeastSquares && mixer.linear_head().is_none() {
-        return refuse(
-            "mixer.elimination",
-            "least_squares".into(),
-            "this mixer names no linear head to eliminate; set it to gradient",
-        );
+        return refuse("mixer.elimination", Reason::NoLinearHead);
     }
     let identity: Vec<usize> = (0..k).collect();
     let mut trial = mixer.parameters().to_vec();
     if config.assignment.rule != AssignmentRule::None
         && !mixer.permute_sources(&identity, &mut trial)
     {
-        return refuse(
-            "assignment.rule",
-            format!("{:?}", config.assignment.rule),
-            "this mixer cannot reorder its inputs; implement permute_sources or set the rule to none",
-        );
+        return refuse("assignment.rule", Reason::FixedInputs);
     }
     mixer.initialize(seed);
     Ok(mixer)
@@ -135,18 +114,12 @@ pub(super) fn sources(
             Some(s)
         }
         (Init::Given, None) => {
-            return Err(Error::Config {
-                field: "sources.init",
-                found: "given".into(),
-                expected: "give the initial sources to Trainer::start".into(),
-            });
+            return Err(config
+                .refused("sources.init", Reason::SourcesNotGiven)
+                .into());
         }
         (_, Some(_)) => {
-            return Err(Error::Config {
-                field: "sources.init",
-                found: format!("{:?}", config.sources.init),
-                expected: "given initial sources need the init given".into(),
-            });
+            return Err(config.refused("sources.init", Reason::SourcesGiven).into());
         }
         (_, None) => None,
     };

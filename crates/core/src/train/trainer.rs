@@ -7,7 +7,7 @@ use super::observer::{Observer, StepReport};
 use super::prepared::{Data, Prepared};
 use super::sources_group::SourcesGroup;
 use super::{moves, start};
-use crate::config::{AssignmentRule, Config};
+use crate::config::{AssignmentRule, Config, ConfigError, Reason};
 use crate::model::draws::{Draws, Grid};
 use crate::model::long::Long;
 use crate::model::mixer::Mixer;
@@ -15,7 +15,7 @@ use crate::model::objective::{Model, Objective, Path, Terms};
 use crate::model::sources::SourceParameters;
 use crate::model::whole::Whole;
 use crate::separation::Separation;
-use crate::{Error, Recording, Result};
+use crate::{Recording, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -77,11 +77,14 @@ pub struct Trainer {
 /// The worker threads of a run; 0 takes all cores.
 pub(super) fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map(Arc::new).map_err(|e| Error::Config {
-        field: "threads",
+    let pool = pool.map_err(|error| ConfigError {
+        key: "threads",
         found: threads.to_string(),
-        expected: format!("could not start the worker threads ({e}); ask for fewer"),
-    })
+        reason: Reason::NoThreads {
+            cause: error.to_string(),
+        },
+    })?;
+    Ok(Arc::new(pool))
 }
 
 impl Trainer {
