@@ -64,13 +64,13 @@ impl Bounds {
 
     /// What a setting of this kind may hold, such as `a finite number, at least 0`.
     pub fn expected(&self, kind: Kind) -> String {
+        let (noun, interval) = (kind.noun(), self.interval());
         let is_finite = self.high == f64::INFINITY && !self.with_high;
-        let noun = if kind == Kind::Number && is_finite {
-            "a finite number"
-        } else {
-            kind.noun()
-        };
-        format!("{noun}, {}", self.interval())
+        match kind {
+            Kind::Number if is_finite => format!("a finite number, {interval}"),
+            Kind::Wholes | Kind::Numbers => format!("{noun}, each {interval}"),
+            _ => format!("{noun}, {interval}"),
+        }
     }
 
     /// The numbers in words, such as `at least 0`.

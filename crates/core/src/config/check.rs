@@ -130,8 +130,8 @@ impl Config {
         let neural = coordinates == Coordinates::Neural;
         let steps = optimizer.steps.expect(FILLED);
         let unlock = config.sources.unlock.expect(FILLED);
-        let is_locked = coordinates == Coordinates::Direct || unlock >= 1.0;
-        let unlock_step = (!is_locked).then_some((unlock * steps as f64) as usize);
+        let has_second_stage = coordinates != Coordinates::Direct && unlock < 1.0;
+        let unlock_step = has_second_stage.then_some((unlock * steps as f64) as usize);
         let by_predictability =
             config.sources.freedom == Freedom::Predictable && unlock_step.is_some() && !neural;
         if by_predictability && !config.sources.standardize {
