@@ -23,7 +23,7 @@ pub enum Reason {
     #[error("expected {}", .bounds.expected(*.kind))]
     OutOfBounds {
         /// Which numbers are allowed.
-        bounds: Bounds,
+        bounds: &'static Bounds,
         /// What the setting holds.
         kind: Kind,
     },

@@ -129,9 +129,9 @@ impl Setting {
     }
 
     /// Whether the numbers in it are within their bounds.
-    pub(super) fn check_bounds(&self, config: &Config) -> Result<(), ConfigError> {
+    pub(super) fn check_bounds(&'static self, config: &Config) -> Result<(), ConfigError> {
         let numbers = (self.numbers)(config);
-        match (self.bounds, self.kind) {
+        match (&self.bounds, self.kind) {
             (Some(bounds), kind) if !numbers.iter().all(|&n| bounds.contains(n)) => {
                 Err(config.refused(self.key, Reason::OutOfBounds { bounds, kind }))
             }
