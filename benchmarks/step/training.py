@@ -40,8 +40,7 @@ class Training:
             dict(params=list(branches.parameters()), lr=rates["networks"]),
         ]
         self.rates = [group["lr"] for group in groups]
-        betas = (optimizer["beta1"], optimizer["beta2"])
-        self.adam = torch.optim.Adam(groups, betas=betas, eps=optimizer["epsilon"], fused=True)
+        self.adam = torch.optim.Adam(groups, fused=True)  # betas and eps of the program are PyTorch's
         self.schedule, self.n_steps, self.n = optimizer["schedule"], optimizer["steps"], 0
 
     def step(self) -> float:

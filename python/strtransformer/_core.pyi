@@ -93,6 +93,7 @@ def configure(
     seed: int | None = None,
     threads: int = 0,
 ) -> Config: ...
+def settings() -> list[dict[str, Any]]: ...
 
 class Model:
     """A finished separation and its history, immutable and picklable."""

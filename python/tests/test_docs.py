@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from strtransformer import StrTransformer, _core
+
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "python.md"
 
@@ -42,3 +44,25 @@ def test_the_reference_is_up_to_date():
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_what_the_docs_say_of_settings_is_what_the_library_has():
+    """Every dotted key that they name exists, and every default that the estimator tells is the one."""
+    settings = {setting["key"]: setting for setting in _core.settings()}
+    sections = "|".join(sorted({key.split(".")[0] for key in settings if "." in key}))
+    texts = [GUIDE, ROOT / "docs" / "python-api.md", ROOT / "docs" / "recovery.md", ROOT / "docs" / "speed.md"]
+    named = 0
+    for text in (path.read_text(encoding="utf-8") for path in texts):
+        for key in re.findall(rf"[`\"]((?:{sections})\.[a-z0-9_.]+)[`\"=]", text):
+            assert key in settings, key
+            named += 1
+    assert named >= 10
+
+    docs = " ".join(StrTransformer.__doc__.split())
+    assert f"takes the configuration's ({settings['optimizer.steps']['automatic']})" in docs
+    assert f"takes the configuration's ({settings['optimizer.early_stopping.tolerance']['default']})" in docs
+    assert f"in the last {settings['optimizer.early_stopping.patience']['default']} steps" in docs
+    assert f"n_restarts : int, default={settings['restarts']['default']}" in docs
+    assert f'default="{settings["mixer.kind"]["default"]}"' in docs
+    smallest = settings["branches.patch_sizes"]["default"][0]
+    assert f"({smallest} samples, so {2 * smallest} samples)" in docs

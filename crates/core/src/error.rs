@@ -1,6 +1,8 @@
 //! The one error type of the library. A variant holds facts; its text says what was expected, what
 //! came and what to do.
 
+use crate::config::ConfigError;
+
 /// What can go wrong between a recording and its separation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -33,16 +35,9 @@ pub enum Error {
         /// Samples of a block, where windows must lie in one.
         block: Option<usize>,
     },
-    /// A configuration field has a value that cannot run; `field` is its path in the configuration.
-    #[error("configuration: {field} = {found}: {expected}")]
-    Config {
-        /// Path of the field, such as `branches.mask_ratio`.
-        field: &'static str,
-        /// The value that came.
-        found: String,
-        /// What is allowed, and what to do.
-        expected: String,
-    },
+    /// A value of the configuration cannot run.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// Two things that must have the same shape do not.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {

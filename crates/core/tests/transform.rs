@@ -7,7 +7,7 @@ use faer::{Mat, MatRef};
 use std::ops::ControlFlow;
 use strt_score::{Reference, match_sources};
 use strt_synth::{MixingKind, ProblemSpec, SourceKind};
-use strtransformer::config::{Coordinates, Elimination, Init, Rates, Schedule};
+use strtransformer::config::{Coordinates, Elimination, Init, Rates};
 use strtransformer::train::{StepReport, StopReason};
 use strtransformer::{Config, Error, Recording, separate};
 
@@ -181,10 +181,7 @@ fn trained() -> Config {
         controller: 0.01,
         mixer: 0.01,
     };
-    config.optimizer.schedule = Schedule::Cosine {
-        warmup: 20,
-        floor: 0.05,
-    };
+    config.optimizer.schedule.warmup = 20;
     config
 }
 

@@ -6,9 +6,9 @@
 
 use crate::config::{Fault, check_values, read_text};
 use crate::error::{Error, Result};
-use faer::Mat;
 use std::path::{Path, PathBuf};
-use strtransformer::{Config, Recording};
+use strtransformer::Config;
+use strtransformer::config::settings;
 use toml::{Table, Value};
 
 /// What is laid on top.
@@ -93,20 +93,12 @@ fn lay(base: &Config, layer: Layer<'_>) -> Result<(Config, Result<()>)> {
         place: place.to_string(),
         problem,
     };
-    let known = known_keys();
     let mut named = Vec::new();
-    leaves("", &table, &known, &mut named);
-    for key in &named {
-        if !known
-            .iter()
-            .any(|k| k == key || k.starts_with(&format!("{key}.")))
-        {
-            let nearest = nearest(key, &known);
-            return Err(fault(
-                key,
-                format!("there is no such key (did you mean `{nearest}`?)"),
-            ));
-        }
+    leaves("", &table, &mut named);
+    if let Some(key) = named.iter().find(|key| !is_known(key)) {
+        let nearest = nearest(key);
+        let problem = format!("there is no such key (did you mean `{nearest}`?)");
+        return Err(fault(key, problem));
     }
     let mut merged = Table::try_from(base).expect("a configuration is a table");
     merge(&mut merged, table);
@@ -150,78 +142,32 @@ fn assignment(text: &str) -> Result<Table> {
     Ok(table)
 }
 
-/// Dotted names of everything that a configuration can hold, automatic values included.
-fn known_keys() -> Vec<String> {
-    let config = with_automatic_values(&Config::new(1));
-    let table = Table::try_from(&config).expect("a configuration is a table");
-    let mut keys = Vec::new();
-    leaves("", &table, &[], &mut keys);
-    keys
-}
-
-/// `base` with a value wherever it has none yet: those that are chosen for its mixer and
-/// coordinates in a recording of 1000 samples of 6 channels.
-pub(crate) fn with_automatic_values(base: &Config) -> Config {
-    let mut plain = Config::new(if base.n_sources == 0 {
-        3
-    } else {
-        base.n_sources
-    });
-    plain.mixer.kind = base.mixer.kind;
-    plain.sources.coordinates = base.sources.coordinates;
-    plain.weights.separation_form = base.weights.separation_form;
-    let channels = Mat::from_fn(1000, 6, |t, c| (0.1 * (t * (c + 1)) as f64).sin());
-    let filled = Recording::from_mat(channels).map(|example| plain.check(&example));
-    let filled = filled.expect("a plain recording is usable");
-    let filled = filled
-        .expect("a plain configuration can run")
-        .config()
-        .clone();
-
-    let mut config = base.clone();
-    config.mixer.ridge = config.mixer.ridge.or(filled.mixer.ridge);
-    config.sources.coordinates = config.sources.coordinates.or(filled.sources.coordinates);
-    config.sources.unlock = config.sources.unlock.or(filled.sources.unlock);
-    let (weights, chosen) = (&mut config.weights, filled.weights);
-    weights.observation_variance = weights.observation_variance.or(chosen.observation_variance);
-    weights.structure = weights.structure.or(chosen.structure);
-    weights.separation = weights.separation.or(chosen.separation);
-    weights.kappa = weights.kappa.or(chosen.kappa);
-    weights.energy_block = weights.energy_block.or(chosen.energy_block);
-    config.optimizer.steps = config.optimizer.steps.or(filled.optimizer.steps);
-    let rates = &mut config.optimizer.rates;
-    rates.sources = rates.sources.or(filled.optimizer.rates.sources);
-    config
-}
-
-/// Dotted names of the values in a table. A table that is itself a known value, such as a schedule,
-/// is one name.
-fn leaves(prefix: &str, table: &Table, known: &[String], out: &mut Vec<String>) {
+/// Dotted names of the values in a table.
+fn leaves(prefix: &str, table: &Table, out: &mut Vec<String>) {
     for (key, value) in table {
         let name = match prefix {
             "" => key.clone(),
             _ => format!("{prefix}.{key}"),
         };
         match value {
-            Value::Table(inner) if !known.contains(&name) && !is_choice(&name) => {
-                leaves(&name, inner, known, out);
-            }
+            Value::Table(inner) => leaves(&name, inner, out),
             _ => out.push(name),
         }
     }
 }
 
-/// Values whose own keys depend on which variant they are; serde judges them.
-fn is_choice(name: &str) -> bool {
-    name == "optimizer.schedule"
+/// Whether it names a setting, or a section: that a section is no value is said by its type.
+fn is_known(key: &str) -> bool {
+    settings().any(|setting| {
+        let rest = setting.key.strip_prefix(key);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
 }
 
 fn merge(base: &mut Table, layer: Table) {
     for (key, value) in layer {
         match (base.get_mut(&key), value) {
-            (Some(Value::Table(base)), Value::Table(layer)) if key != "schedule" => {
-                merge(base, layer)
-            }
+            (Some(Value::Table(base)), Value::Table(layer)) => merge(base, layer),
             (_, value) => {
                 base.insert(key, value);
             }
@@ -229,15 +175,15 @@ fn merge(base: &mut Table, layer: Table) {
     }
 }
 
-/// The known key at the least edit distance, ties to the first.
-fn nearest<'a>(key: &str, known: &'a [String]) -> &'a str {
-    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_string();
-    known
-        .iter()
-        .min_by_key(|name| {
-            strsim::levenshtein(name, key).min(1 + strsim::levenshtein(&last(name), &last(key)))
-        })
-        .map_or("", String::as_str)
+/// The key at the least edit distance, ties to the first.
+fn nearest(key: &str) -> &'static str {
+    let name = key.rsplit('.').next().unwrap_or(key);
+    let distance = |of_key: &str, of_name: &str| {
+        strsim::levenshtein(of_key, key).min(1 + strsim::levenshtein(of_name, name))
+    };
+    settings()
+        .min_by_key(|setting| distance(setting.key, setting.name()))
+        .map_or("", |setting| setting.key)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use common::refused;
 use std::fs;
 use strt_io::{config_to_toml, load_config, save_config};
 use strtransformer::Config;
-use strtransformer::config::{AssignmentRule, Schedule};
+use strtransformer::config::{AssignmentRule, ScheduleKind};
 
 #[test]
 fn every_preset_comes_back_as_it_was() {
@@ -16,8 +16,8 @@ fn every_preset_comes_back_as_it_was() {
     strange.seed = u64::MAX;
     strange.weights.observation_variance = Some(f64::INFINITY);
     strange.weights.kappa = Some(0.1 + 0.2);
-    strange.optimizer.epsilon = 5e-324;
-    strange.optimizer.schedule = Schedule::Constant;
+    strange.sources.epsilon = 5e-324;
+    strange.optimizer.schedule.kind = ScheduleKind::Constant;
     strange.assignment.rule = AssignmentRule::MinimalCost;
     strange.assignment.at = vec![1.0 / 3.0];
     for config in [
@@ -73,7 +73,7 @@ fn faults_are_named_with_file_and_place() {
         b"[branches]\nmask_ratio = 1.5\n",
         &["branches.mask_ratio", "1.5"],
     );
-    check(b"[weights]\ngap = nan\n", &["weights.gap", "NaN"]);
+    check(b"[weights]\ngap = nan\n", &["weights.gap", "nan"]);
     refused(load_config(directory.path()), &["found a directory"]);
     refused(
         load_config(directory.path().join("absent.toml")),

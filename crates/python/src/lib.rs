@@ -46,7 +46,7 @@ mod _core {
     #[pymodule_export]
     use super::recording::{Recording, read};
     #[pymodule_export]
-    use super::settings::{Config, configure};
+    use super::settings::{Config, configure, settings};
     #[pymodule_export]
     use super::synth::{generate, source_kinds};
 

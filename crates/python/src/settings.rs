@@ -2,16 +2,17 @@
 //! later one wins.
 //!
 //! Keys are looked up by `strt-io`, which names the nearest one for a key that does not exist. What
-//! is said twice and differently is refused rather than ranked.
+//! is said twice and differently is refused rather than ranked. `settings` is the table of them, for
+//! documentation.
 
 use crate::recording::Recording;
 use crate::{errors, values};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
 use strt_io::{Layer, config_to_toml, overlay};
-use strtransformer::config::MixerKind;
+use strtransformer::config::{Kind, MixerKind, Setting};
 use strtransformer::train::usable_patch_sizes;
 use toml::{Table, Value};
 
@@ -286,5 +287,39 @@ pub fn to_dict<'py>(
     })?;
     let dict = values::table_to_python(py, &table)?;
     dict.set_item("seed", config.seed)?;
+    Ok(dict)
+}
+
+/// All settings that `config` can hold, each as a dict: its dotted `key`, its `default` (`None`
+/// where it is chosen automatically, by the rule `automatic`), what is `expected`, the `choices`
+/// of a word, what it means (`doc`) and `since` which version there is it.
+#[pyfunction]
+pub fn settings(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let entries = strtransformer::config::settings().map(|setting| entry(py, setting));
+    PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
+}
+
+fn entry<'py>(py: Python<'py>, setting: &Setting) -> PyResult<Bound<'py, PyDict>> {
+    let default = setting.value(&strtransformer::Config::default());
+    let default = default.and_then(|text| format!("value = {text}").parse::<Table>().ok());
+    let default = default.as_ref().and_then(|table| table.get("value"));
+    let choices: Option<Vec<&str>> = match setting.kind {
+        Kind::OneOf(choices) => Some(choices.iter().map(|choice| choice.name).collect()),
+        _ => None,
+    };
+    let dict = PyDict::new(py);
+    dict.set_item("key", setting.key)?;
+    dict.set_item(
+        "default",
+        default.map(|v| values::to_python(py, v)).transpose()?,
+    )?;
+    dict.set_item(
+        "automatic",
+        setting.automatic.map(|automatic| automatic.rule),
+    )?;
+    dict.set_item("expected", setting.expected())?;
+    dict.set_item("choices", choices)?;
+    dict.set_item("doc", setting.summary())?;
+    dict.set_item("since", setting.since)?;
     Ok(dict)
 }

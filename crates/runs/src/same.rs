@@ -4,8 +4,7 @@
 //! nothing, or what differs in words. The number of threads never changes a result and is not
 //! compared.
 
-use serde_json::Value;
-use std::collections::BTreeSet;
+use strtransformer::config::{Setting, settings};
 use strtransformer::preprocess::{ChannelScaling, ChannelScalingOptions};
 use strtransformer::train::Checkpoint;
 use strtransformer::{Config, Recording, Separation};
@@ -13,55 +12,22 @@ use strtransformer::{Config, Recording, Separation};
 /// Equal up to the rounding of sums in another order.
 const TOLERANCE: f64 = 1e-9;
 
-/// What differs between the configuration of a run and the one that is asked for.
+/// What differs between the configuration of a run and the one that is asked for. What a user
+/// chooses is named before what is chosen automatically, which may only follow from it.
 pub fn config(there: &Config, asked: &Config) -> Option<String> {
-    let (mut there, mut asked) = (there.clone(), asked.clone());
-    asked.threads = there.threads;
-    // Runs from before there were blocks of the energy had none.
-    for config in [&mut there, &mut asked] {
-        config.weights.energy_block.get_or_insert(0);
-    }
-    if there == asked {
-        return None;
-    }
-    let differs = || {
-        let (a, b) = (
-            serde_json::to_value(&there).ok()?,
-            serde_json::to_value(&asked).ok()?,
-        );
-        // What others follow from is named first.
-        let root = ROOTS.iter().find_map(|path| {
-            let pointer = format!("/{}", path.replace('.', "/"));
-            let (a, b) = (a.pointer(&pointer)?.clone(), b.pointer(&pointer)?.clone());
-            (a != b).then(|| (path.to_string(), a, b))
-        });
-        let (path, a, b) = root.or_else(|| first_difference(String::new(), &a, &b))?;
-        Some(format!("{path} is {a} there, {b} was asked for"))
+    let differs = |setting: &&Setting| {
+        setting.key != "threads" && setting.value(there) != setting.value(asked)
     };
-    Some(differs().unwrap_or_else(|| "its configuration differs".into()))
-}
-
-/// Values that decide over automatic ones.
-const ROOTS: [&str; 3] = ["n_sources", "mixer.kind", "sources.coordinates"];
-
-/// The first value that differs, with its path.
-fn first_difference(path: String, a: &Value, b: &Value) -> Option<(String, Value, Value)> {
-    match (a, b) {
-        (Value::Object(a), Value::Object(b)) => {
-            let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-            keys.into_iter().find_map(|key| {
-                let dot = if path.is_empty() { "" } else { "." };
-                let (a, b) = (a.get(key), b.get(key));
-                first_difference(
-                    format!("{path}{dot}{key}"),
-                    a.unwrap_or(&Value::Null),
-                    b.unwrap_or(&Value::Null),
-                )
-            })
-        }
-        _ if a == b => None,
-        _ => Some((path, a.clone(), b.clone())),
-    }
+    let chosen = settings().filter(|setting| setting.automatic.is_none());
+    let automatic = settings().filter(|setting| setting.automatic.is_some());
+    let setting = chosen.chain(automatic).find(differs)?;
+    let shown = |config| setting.value(config).unwrap_or_else(|| "not set".into());
+    Some(format!(
+        "{} is {} there, {} was asked for",
+        setting.key,
+        shown(there),
+        shown(asked)
+    ))
 }
 
 /// What differs between the recording of an unfinished run and another one: every bit counts.
@@ -132,19 +98,20 @@ mod tests {
     use strtransformer::config::{Coordinates, MixerKind};
 
     #[test]
-    fn a_value_that_only_one_of_them_has_makes_a_difference() {
+    fn the_first_value_that_differs_is_named_and_threads_are_not_compared() {
         let there = Config::new(2);
         let mut asked = there.clone();
-        asked.weights.energy_block = Some(0); // as before there were blocks
         asked.threads = 7;
         assert_eq!(config(&there, &asked), None);
-        asked.weights.energy_block = Some(32);
-        let words = config(&there, &asked).unwrap();
-        assert_eq!(words, "weights.energy_block is 0 there, 32 was asked for");
-        asked.weights.energy_block = None;
         asked.weights.kappa = Some(0.5);
         let words = config(&there, &asked).unwrap();
-        assert_eq!(words, "weights.kappa is null there, 0.5 was asked for");
+        assert_eq!(words, "weights.kappa is not set there, 0.5 was asked for");
+        asked.assignment.at = vec![0.5];
+        let words = config(&there, &asked).unwrap();
+        assert!(
+            words.starts_with("assignment.at is [0.1, 0.2, 0.3, 0.4] there, [0.5] was"),
+            "{words}"
+        );
     }
 
     #[test]
@@ -153,7 +120,7 @@ mod tests {
         (there.mixer.kind, asked.mixer.kind) = (MixerKind::Mlp, MixerKind::Mlp);
         there.sources.coordinates = Some(Coordinates::Neural);
         asked.sources.coordinates = Some(Coordinates::Fiber);
-        asked.mixer.ridge = Some(0.1);
+        asked.weights.kappa = Some(0.1);
         let words = config(&there, &asked).unwrap();
         assert!(
             words.starts_with("sources.coordinates is \"neural\" there"),

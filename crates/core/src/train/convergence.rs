@@ -6,6 +6,9 @@
 use crate::config::EarlyStopping;
 use serde::{Deserialize, Serialize};
 
+/// Decay of the exponential average: over about 50 steps the jitter of the masks averages out.
+const SMOOTHING: f64 = 0.98;
+
 /// Smoothed objective and the time since it last improved.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Convergence {
@@ -32,8 +35,8 @@ impl Convergence {
 
     /// Takes in J of one step.
     pub(crate) fn record(&mut self, objective: f64, settings: &EarlyStopping) {
-        self.average = settings.smoothing * self.average + (1.0 - settings.smoothing) * objective;
-        self.weight = settings.smoothing * self.weight + (1.0 - settings.smoothing);
+        self.average = SMOOTHING * self.average + (1.0 - SMOOTHING) * objective;
+        self.weight = SMOOTHING * self.weight + (1.0 - SMOOTHING);
         let smoothed = self.smoothed();
         if smoothed < self.best - settings.tolerance * self.best.abs().clamp(1.0, 1e12) {
             self.best = smoothed;
@@ -67,13 +70,12 @@ mod tests {
     fn a_falling_objective_is_not_converged_and_a_flat_one_is() {
         let settings = EarlyStopping {
             patience: 20,
-            smoothing: 0.5,
             ..EarlyStopping::default()
         };
         let mut convergence = Convergence::new();
         (0..100).for_each(|n| convergence.record(-(n as f64), &settings));
         assert!(!convergence.reached(&settings));
-        (0..40).for_each(|_| convergence.record(-100.0, &settings));
+        (0..1500).for_each(|_| convergence.record(-100.0, &settings));
         assert!(convergence.reached(&settings));
         assert!((convergence.smoothed() + 100.0).abs() < 1e-6);
     }

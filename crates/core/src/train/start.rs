@@ -2,7 +2,7 @@
 
 use super::prepared::Prepared;
 use super::trainer::Start;
-use crate::config::{AssignmentRule, Elimination, Init, MixerKind};
+use crate::config::{AssignmentRule, Elimination, Init, MixerKind, Reason};
 use crate::energy::{Energy, Transformer};
 use crate::mixer::{Mixer, MlpMixer};
 use crate::space::Initial;
@@ -29,29 +29,14 @@ pub(super) fn mixer(
 ) -> Result<Box<dyn Mixer>> {
     let config = prepared.plan.config();
     let (k, m) = (config.n_sources, prepared.shape().1);
-    let refuse = |field: &'static str, found: String, expected: &str| {
-        Err(Error::Config {
-            field,
-            found,
-            expected: expected.into(),
-        })
-    };
-    let kind = config.mixer.kind;
-    let mut mixer: Box<dyn Mixer> = match (kind, custom) {
+    let refuse = |key, reason| Err(config.refused(key, reason).into());
+    let mut mixer: Box<dyn Mixer> = match (config.mixer.kind, custom) {
         (MixerKind::Custom, Some(mixer)) => mixer,
         (MixerKind::Custom, None) => {
-            return refuse(
-                "mixer.kind",
-                "custom".into(),
-                "give the mixer to Trainer::start",
-            );
+            return refuse("mixer.kind", Reason::MixerNotGiven);
         }
         (_, Some(_)) => {
-            return refuse(
-                "mixer.kind",
-                format!("{kind:?}"),
-                "a given mixer needs the kind custom",
-            );
+            return refuse("mixer.kind", Reason::MixerGiven);
         }
         (MixerKind::Affine, None) => Box::new(MlpMixer::affine(k, m)),
         (MixerKind::Mlp, None) => {
@@ -71,24 +56,16 @@ pub(super) fn mixer(
         });
     }
     if config.mixer.elimination == Elimination::LeastSquares && mixer.linear_head().is_none() {
-        return refuse(
-            "mixer.elimination",
-            "least_squares".into(),
-            "this mixer names no linear head to eliminate; set it to gradient",
-        );
+        return refuse("mixer.elimination", Reason::NoLinearHead);
     }
     let identity: Vec<usize> = (0..k).collect();
     let mut trial = mixer.parameters().to_vec();
     if config.assignment.rule != AssignmentRule::None
         && !mixer.permute_sources(&identity, &mut trial)
     {
-        return refuse(
-            "assignment.rule",
-            format!("{:?}", config.assignment.rule),
-            "this mixer cannot reorder its inputs; implement permute_sources or set the rule to none",
-        );
+        return refuse("assignment.rule", Reason::FixedInputs);
     }
-    if kind != MixerKind::Custom || restart > 0 {
+    if config.mixer.kind != MixerKind::Custom || restart > 0 {
         mixer.initialize(seed);
     }
     Ok(mixer)
@@ -98,26 +75,17 @@ pub(super) fn mixer(
 pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -> Result<Initial> {
     let config = prepared.plan.config();
     let (init, k) = (config.sources.init, config.n_sources);
-    let refuse = |found: String, expected: &str| {
-        Err(Error::Config {
-            field: "sources.init",
-            found,
-            expected: expected.into(),
-        })
-    };
+    let refuse = |reason| Err(config.refused("sources.init", reason).into());
     match (init, given) {
         (Init::Given, Some(s)) => {
             check_given(&s, prepared)?;
             return Ok(Initial::Given(s));
         }
         (Init::Given, None) => {
-            return refuse("given".into(), "give the initial sources to Trainer::start");
+            return refuse(Reason::SourcesNotGiven);
         }
         (_, Some(_)) => {
-            return refuse(
-                format!("{init:?}"),
-                "given initial sources need the init given",
-            );
+            return refuse(Reason::SourcesGiven);
         }
         (_, None) => {}
     }

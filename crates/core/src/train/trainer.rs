@@ -6,7 +6,7 @@ use super::observer::{Observer, StepReport};
 use super::prepared::Prepared;
 use super::{moves, start};
 use crate::adam_group::AdamGroup;
-use crate::config::{AssignmentRule, Config};
+use crate::config::{AssignmentRule, Config, ConfigError, Reason};
 use crate::energy::MakeEnergy;
 use crate::mixer::Mixer;
 use crate::objective::{Model, Objective, Terms};
@@ -14,13 +14,18 @@ use crate::separation::Separation;
 use crate::space::{self, Movement};
 use crate::tensors::Tensors;
 use crate::view::Excerpt;
-use crate::{Error, Recording, Result};
+use crate::{Recording, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use strt_kernels::AdamStep;
 use strt_signal::columns::col_mut;
 use strt_signal::random::{Stream, rng};
+
+/// β₁, β₂ and ε of Adam.
+const BETA1: f64 = 0.9;
+const BETA2: f64 = 0.999;
+const EPSILON: f64 = 1e-8;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,11 +74,14 @@ pub struct Trainer {
 /// The worker threads of a run; 0 takes all cores.
 pub(super) fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map(Arc::new).map_err(|e| Error::Config {
-        field: "threads",
+    let pool = pool.map_err(|error| ConfigError {
+        key: "threads",
         found: threads.to_string(),
-        expected: format!("could not start the worker threads ({e}); ask for fewer"),
-    })
+        reason: Reason::NoThreads {
+            cause: error.to_string(),
+        },
+    })?;
+    Ok(Arc::new(pool))
 }
 
 impl Trainer {
@@ -242,9 +250,9 @@ impl Trainer {
         let adam = |rate: f64| {
             (rate > 0.0).then(|| AdamStep {
                 rate: rate * factor,
-                beta1: optimizer.beta1,
-                beta2: optimizer.beta2,
-                epsilon: optimizer.epsilon,
+                beta1: BETA1,
+                beta2: BETA2,
+                epsilon: EPSILON,
                 weight_decay: 0.0,
                 count: 0,
             })
