@@ -59,11 +59,11 @@ fn blocks(rows: &Rows, len: usize) -> Vec<usize> {
     full
 }
 
-/// First samples of blocks that begin `step` apart; the last one ends with the recording.
+/// First samples of blocks that begin `step` apart; the last one ends with the recording. Every
+/// block comes once, so that all are drawn equally often.
 fn block_starts(n_samples: usize, len: usize, step: usize) -> impl Iterator<Item = usize> {
-    (0..n_samples)
-        .step_by(step.max(1))
-        .map(move |first| first.min(n_samples - len))
+    let last = n_samples - len;
+    (0..last).step_by(step.max(1)).chain([last])
 }
 
 fn at_least_half_there(rows: &Rows, len: usize, starts: &[usize]) -> Vec<usize> {
@@ -365,5 +365,25 @@ impl Draws {
     /// The jobs, with their windows as last read.
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::block_starts;
+
+    #[test]
+    fn every_block_is_offered_once_and_the_last_ends_with_the_recording() {
+        for (n_samples, len, step, expected) in [
+            (60, 60, 60, vec![0]),
+            (60, 60, 30, vec![0]),
+            (90, 30, 30, vec![0, 30, 60]),
+            (100, 30, 30, vec![0, 30, 60, 70]),
+            (120, 60, 30, vec![0, 30, 60]),
+            (100, 30, 15, vec![0, 15, 30, 45, 60, 70]),
+        ] {
+            let found: Vec<usize> = block_starts(n_samples, len, step).collect();
+            assert_eq!(found, expected, "{n_samples} samples, blocks of {len}, {step} apart");
+        }
     }
 }
