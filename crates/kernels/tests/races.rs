@@ -79,7 +79,10 @@ fn main() {
         let expected = train_on_pool(path, 1);
         for n_threads in [2, 4] {
             let found = train_on_pool(path, n_threads);
-            assert!(found == expected, "{path:?}, {n_threads} threads: other bits");
+            assert!(
+                found == expected,
+                "{path:?}, {n_threads} threads: other bits"
+            );
         }
     }
     println!("same bits on every pool");

@@ -383,7 +383,10 @@ mod tests {
             (100, 30, 15, vec![0, 15, 30, 45, 60, 70]),
         ] {
             let found: Vec<usize> = block_starts(n_samples, len, step).collect();
-            assert_eq!(found, expected, "{n_samples} samples, blocks of {len}, {step} apart");
+            assert_eq!(
+                found, expected,
+                "{n_samples} samples, blocks of {len}, {step} apart"
+            );
         }
     }
 }

@@ -1,0 +1,80 @@
+//! `cargo xtask ci --thorough`: what looks for errors in `unsafe` code, all of which is in
+//! `strt-kernels`.
+//!
+//! A model checker goes through the orders in which threads may meet; two sanitizers watch the
+//! tests run. They are compiled apart (`target/loom`, `target/address`, `target/thread`), because
+//! every crate must be compiled with them. Sanitizers are unstable options of the compiler, which
+//! stable versions accept under `RUSTC_BOOTSTRAP`; the standard library is used as it comes, without
+//! them, which `-Cunsafe-allow-abi-mismatch` allows. What each finds, and what not, is in
+//! CONTRIBUTING.md.
+
+use crate::steps::{self, Cargo};
+
+/// The crew in every order of events that the memory model allows.
+const MODEL: Cargo = Cargo {
+    arguments: &[
+        "test",
+        "--release",
+        "--locked",
+        "--package=strt-kernels",
+        "--lib",
+        "--target-dir=target/loom",
+        "cpu::crew::model",
+    ],
+    environment: &[("RUSTFLAGS", "--cfg loom")],
+};
+
+/// The target is named so that build scripts are compiled without sanitizers.
+const TARGET: &str = "--target=x86_64-unknown-linux-gnu";
+
+/// Reads and writes outside of an allocation, or after its end.
+const ADDRESSES: Cargo = Cargo {
+    arguments: &[
+        "test",
+        "--release",
+        "--locked",
+        "--package=strt-kernels",
+        "--lib",
+        "--tests",
+        TARGET,
+        "--target-dir=target/address",
+    ],
+    environment: &[
+        ("RUSTC_BOOTSTRAP", "1"),
+        (
+            "RUSTFLAGS",
+            "-Zsanitizer=address -Cunsafe-allow-abi-mismatch=sanitizer",
+        ),
+    ],
+};
+
+/// Accesses of two threads that nothing orders.
+const RACES: Cargo = Cargo {
+    arguments: &[
+        "test",
+        "--release",
+        "--locked",
+        "--package=strt-kernels",
+        "--test=races",
+        TARGET,
+        "--target-dir=target/thread",
+    ],
+    environment: &[
+        ("RUSTC_BOOTSTRAP", "1"),
+        (
+            "RUSTFLAGS",
+            "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer",
+        ),
+        // Seen from the folder of the package, where cargo starts its tests.
+        ("TSAN_OPTIONS", "suppressions=tests/races.supp"),
+    ],
+};
+
+/// Runs all three.
+pub fn check() -> Result<(), String> {
+    steps::cargo(&[MODEL])?;
+    if cfg!(not(all(target_os = "linux", target_arch = "x86_64"))) {
+        return Err("expected x86-64 Linux for the sanitizers, found another machine".into());
+    }
+    steps::cargo(&[ADDRESSES, RACES])
+}
