@@ -20,10 +20,10 @@ use strt_report::{ComparedMethod, ComparisonPage};
 use strt_runs::folder::{Folder, Kind, SUMMARY};
 use strt_runs::results::summary::source_names;
 use strt_runs::results::write_json;
-use strtransformer::Recording;
-use strtransformer::evaluate::{
+use strt_score::{
     DEFAULT_ORDER, Matching, Reference, ResidualDependence, match_sources, temporal_predictability,
 };
+use strtransformer::Recording;
 
 #[derive(Args)]
 pub struct Compare {

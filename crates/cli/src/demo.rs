@@ -15,9 +15,9 @@ use strt_runs::results::Results;
 use strt_runs::results::summary::Input;
 use strt_runs::run::Run;
 use strt_runs::{Error, command_text};
+use strt_score::amari_from_mixing;
+use strt_synth::{ProblemSpec, SourceKind};
 use strtransformer::Config;
-use strtransformer::evaluate::amari_from_mixing;
-use strtransformer::synth::{ProblemSpec, SourceKind};
 
 #[derive(Args)]
 pub struct Demo {

@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
 use strt_runs::results::rows;
-use strtransformer::evaluate::{Reference, match_sources};
+use strt_score::{Reference, match_sources};
 
 #[derive(Args)]
 pub struct Evaluate {

@@ -57,6 +57,11 @@ macro_rules! fails_with {
 
 fails_with!(
     strtransformer::Error,
+    strt_classic::Error,
+    strt_lab::Error,
+    strt_score::Error,
+    strt_signal::Error,
+    strt_synth::Error,
     strt_io::Error,
     strt_report::Error,
     serde_json::Error,

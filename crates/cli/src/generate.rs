@@ -13,7 +13,7 @@ use strt_runs::Format;
 use strt_runs::folder::{Folder, Kind};
 use strt_runs::results::summary::source_names;
 use strt_runs::results::{rows, write_json};
-use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
+use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 
 /// What was generated.
 const PROBLEM: &str = "problem.json";
@@ -67,7 +67,7 @@ fn kinds() -> impl TypedValueParser<Value = SourceKind> {
 
 fn mixing(text: &str) -> Result<MixingKind, String> {
     text.parse()
-        .map_err(|error: strtransformer::Error| error.to_string())
+        .map_err(|error: strt_synth::Error| error.to_string())
 }
 
 /// `problem.json`: what was generated.

@@ -8,8 +8,8 @@ use clap::Args;
 use std::path::Path;
 use strt_io::Opened;
 use strt_runs::Reading;
+use strt_score::Reference;
 use strtransformer::Recording;
-use strtransformer::evaluate::Reference;
 
 /// How a file is read.
 #[derive(Args, Clone, Debug, Default)]

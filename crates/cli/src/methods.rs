@@ -8,8 +8,8 @@ use crate::failure::{Failure, Outcome};
 use faer::Mat;
 use std::fmt;
 use std::time::Instant;
+use strt_classic::{Baseline, Method};
 use strt_io::{Layer, overlay_all};
-use strtransformer::baselines::{Baseline, Method};
 use strtransformer::config::MixerKind;
 use strtransformer::{Config, Recording, separate};
 

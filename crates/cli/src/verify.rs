@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use strt_lab::theory::{self, Check, CheckResult, Variant};
 use strt_report::Verification;
-use strtransformer::theory::{self, Check, CheckResult, Variant};
 
 #[derive(Args)]
 pub struct Verify {

@@ -5,12 +5,15 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The recording cannot be prepared.
+    #[error(transparent)]
+    Signal(#[from] strt_signal::Error),
+    /// The classical method that a run starts from fails.
+    #[error(transparent)]
+    Classic(#[from] strt_classic::Error),
     /// The recording cannot be used as it is.
     #[error("recording: {0}")]
     Recording(String),
-    /// The recording does not support this number of sources.
-    #[error("number of sources: {0}")]
-    SourceCount(String),
     /// A configuration field has a value that cannot run; `field` is its path in the configuration.
     #[error("configuration: {field} = {found}: {expected}")]
     Config {
@@ -31,9 +34,6 @@ pub enum Error {
         /// The shape that came.
         found: String,
     },
-    /// Numbers that cannot be evaluated (a constant source, for example).
-    #[error("evaluation: {0}")]
-    Evaluation(String),
     /// A saved model or checkpoint does not fit its own description or the recording.
     #[error("saved state: {0}")]
     State(String),

@@ -18,7 +18,7 @@
 //!
 //! A custom mixer: [`mixer::Mixer`]. Watching a run: [`train::Observer`]. Stopping and continuing:
 //! [`Trainer`] and [`train::Checkpoint`] (files are written by `strt-io`). Known sources, for
-//! scoring only: [`evaluate`].
+//! scoring only: `strt-score`.
 //!
 //! # The method
 //!
@@ -90,35 +90,24 @@
 //! | [`model`] | sources, mixers, controller, objective and its gradient |
 //! | [`train`] | steps, schedules, moves, restarts, checkpoints, observers |
 //! | [`separation`], [`transform`] | the immutable result, and sources of new data |
-//! | [`evaluate`] | scores against known sources, which training cannot see |
-//! | [`synth`] | problems with known answers |
-//! | [`theory`] | the paper's claims as experiments that pass or fail |
-//! | [`baselines`] | FastICA, Picard, JADE, AMUSE, SOBI and NSS: to compare with, and to start from |
 //!
-//! Deliberately absent: files, printing, clocks and global random numbers.
+//! The first two are modules of `strt-signal`. Beside this crate: `strt-classic` (FastICA, Picard,
+//! JADE, AMUSE, SOBI and NSS, to compare with and to start from), `strt-score` (scores against known
+//! sources), `strt-synth` (problems with known answers).
+//!
+//! Deliberately absent: true sources and scores, files, printing, clocks and global random numbers.
 
-pub mod assignment;
-pub mod baselines;
 pub mod config;
-pub mod correlation_time;
-mod elementary;
 pub mod error;
-pub mod evaluate;
 pub mod model;
-mod moments;
-pub mod preprocess;
-mod random;
-pub mod recording;
 pub mod separation;
-pub mod synth;
-pub mod theory;
 pub mod train;
 pub mod transform;
 
 pub use config::Config;
 pub use error::{Error, Result};
 pub use model::mixer;
-pub use random::restart_seed;
-pub use recording::Recording;
 pub use separation::Separation;
+pub use strt_signal::random::restart_seed;
+pub use strt_signal::{Recording, preprocess, recording};
 pub use train::{Trainer, separate};

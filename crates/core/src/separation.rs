@@ -1,6 +1,5 @@
 //! The result of a run: an immutable [`Separation`].
 
-use crate::assignment;
 use crate::config::{Config, Coordinates};
 use crate::model::controller::ControllerState;
 use crate::model::mixer::Mixer;
@@ -11,6 +10,7 @@ use crate::train::{Prepared, RestartSummary, StopReason, start};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
 use strt_kernels::Buffer;
+use strt_signal::assignment;
 
 /// How a run ended, as the trainer hands it over.
 pub(crate) struct Outcome {
@@ -287,7 +287,7 @@ impl Separation {
         self.parts
             .mixer
             .forward(sources, scaled.as_mut(), &mut Vec::new());
-        self.parts.scaling.invert(scaled.as_ref())
+        Ok(self.parts.scaling.invert(scaled.as_ref())?)
     }
 
     /// Mixing matrix (m×K) and offsets (m) of an affine mixer, in the units of the recording.

@@ -201,8 +201,8 @@ impl Separation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synth::{MixingKind, ProblemSpec};
     use crate::train::{Start, separate_observed};
+    use strt_synth::{MixingKind, ProblemSpec};
 
     /// Everything but the sources has the same bits after the optimisation.
     #[test]

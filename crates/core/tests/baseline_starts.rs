@@ -3,7 +3,8 @@
 mod common;
 
 use faer::Mat;
-use strtransformer::baselines::{Baseline, Method};
+use strt_classic::{Baseline, Method};
+use strt_synth::{ProblemSpec, SourceKind};
 use strtransformer::config::Init;
 use strtransformer::model::sources::SourceParameters;
 use strtransformer::preprocess::{ChannelScaling, ChannelScalingOptions, Whitening};
@@ -64,7 +65,14 @@ fn a_run_starts_where_the_method_ends() {
 
 #[test]
 fn long_recordings_start_from_a_method_too() {
-    let recording = Recording::from_mat(common::independent(1200, 3, 7).0).unwrap();
+    let spec = ProblemSpec {
+        kind: SourceKind::SegmentLaplace,
+        n_samples: 1200,
+        n_channels: 3,
+        seed: 7,
+        ..ProblemSpec::default()
+    };
+    let recording = spec.generate().unwrap().recording().unwrap();
     let mut config = common::affine();
     (config.optimizer.block, config.branches.crop) = (256, 128);
     for (init, name) in STARTS {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{affine, recording};
-use strtransformer::synth::ProblemSpec;
+use strt_synth::ProblemSpec;
 use strtransformer::train::{Start, StopReason};
 use strtransformer::{Recording, Trainer};
 

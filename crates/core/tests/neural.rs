@@ -5,10 +5,10 @@ mod common;
 use common::{neural, recording};
 use faer::Mat;
 use faer::linalg::solvers::SolveLstsq;
+use strt_score::match_sources;
+use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::config::Coordinates;
-use strtransformer::evaluate::match_sources;
 use strtransformer::model::sources::SourceParameters;
-use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::{Config, Recording, Trainer, separate};
 
 /// A map that is not bent has the volume of its matrix, so that both forms of the separation are

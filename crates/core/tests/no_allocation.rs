@@ -11,7 +11,7 @@ use common::{affine, neural, nonlinear, paper, recording, with_gaps};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use strtransformer::synth::ProblemSpec;
+use strt_synth::ProblemSpec;
 use strtransformer::train::StepReport;
 use strtransformer::{Config, Recording, Trainer};
 

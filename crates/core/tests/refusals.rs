@@ -167,7 +167,7 @@ fn values_at_the_edge_are_accepted() {
 }
 
 #[track_caller]
-fn says<T>(result: Result<T, Error>, parts: &[&str]) {
+fn says<T, E: std::fmt::Display>(result: Result<T, E>, parts: &[&str]) {
     let message = match result {
         Ok(_) => panic!("should be refused with {parts:?}"),
         Err(error) => error.to_string(),

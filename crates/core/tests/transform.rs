@@ -5,9 +5,9 @@ mod common;
 use common::{affine, neural, nonlinear, problem, recording, with_gaps};
 use faer::{Mat, MatRef};
 use std::ops::ControlFlow;
+use strt_score::{Reference, match_sources};
+use strt_synth::{MixingKind, ProblemSpec, SourceKind};
 use strtransformer::config::{Coordinates, Elimination, Init, Rates, Schedule};
-use strtransformer::evaluate::{Reference, match_sources};
-use strtransformer::synth::{MixingKind, ProblemSpec, SourceKind};
 use strtransformer::train::{StepReport, StopReason};
 use strtransformer::{Config, Error, Recording, separate};
 

@@ -211,9 +211,12 @@ impl Error {
     }
 
     /// Turns what the library said about the contents of `path` into an [`Error`].
-    pub(crate) fn refused(path: &Path) -> impl FnOnce(strtransformer::Error) -> Error {
+    pub(crate) fn refused<E: Into<strtransformer::Error>>(path: &Path) -> impl FnOnce(E) -> Error {
         let path = path.to_owned();
-        move |source| Error::Refused { path, source }
+        move |source| Error::Refused {
+            path,
+            source: source.into(),
+        }
     }
 }
 

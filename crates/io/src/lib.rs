@@ -43,7 +43,7 @@
 //! ```
 //! use std::ops::ControlFlow;
 //! use strt_io::{load_checkpoint, save_checkpoint};
-//! use strtransformer::synth::ProblemSpec;
+//! use strt_synth::ProblemSpec;
 //! use strtransformer::train::{Start, StepReport};
 //! use strtransformer::{Config, Trainer};
 //!

@@ -171,7 +171,8 @@ pub(crate) fn with_automatic_values(base: &Config) -> Config {
     plain.sources.coordinates = base.sources.coordinates;
     plain.weights.separation_form = base.weights.separation_form;
     let channels = Mat::from_fn(1000, 6, |t, c| (0.1 * (t * (c + 1)) as f64).sin());
-    let filled = Recording::from_mat(channels).and_then(|example| plain.check(&example));
+    let filled = Recording::from_mat(channels).map(|example| plain.check(&example));
+    let filled = filled.expect("a plain recording is usable");
     let filled = filled
         .expect("a plain configuration can run")
         .config()

@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use strtransformer::baselines::{
+use strt_classic::{
     Amuse, Baseline, Diagonalizer, Extraction, FastIca, Jade, Method, Nonlinearity, Nss, Picard,
     Sobi, StopReason,
 };
@@ -15,7 +15,7 @@ use strtransformer::baselines::{
 /// What a method found.
 #[pyclass(frozen, module = "strtransformer._core")]
 pub struct Decomposition {
-    inner: strtransformer::baselines::Decomposition,
+    inner: strt_classic::Decomposition,
 }
 
 #[pymethods]
@@ -253,9 +253,8 @@ pub fn unmix_rows<'py>(
     mean: Vector,
     components: Matrix,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let found = py.detach(|| {
-        strtransformer::baselines::unmix_rows(data.0.as_ref(), &mean.0, components.0.transpose())
-    });
+    let found =
+        py.detach(|| strt_classic::unmix_rows(data.0.as_ref(), &mean.0, components.0.transpose()));
     Ok(to_array(py, found.map_err(errors::of_core)?.as_ref()))
 }
 
@@ -267,8 +266,7 @@ pub fn mix_rows<'py>(
     mixing: Matrix,
     mean: Vector,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let found = py.detach(|| {
-        strtransformer::baselines::mix_rows(sources.0.as_ref(), mixing.0.as_ref(), &mean.0)
-    });
+    let found =
+        py.detach(|| strt_classic::mix_rows(sources.0.as_ref(), mixing.0.as_ref(), &mean.0));
     Ok(to_array(py, found.map_err(errors::of_core)?.as_ref()))
 }

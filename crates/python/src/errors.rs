@@ -14,8 +14,8 @@ use pyo3::exceptions::{
 use std::io::ErrorKind;
 use strt_runs::Error;
 
-/// Of the method.
-pub fn of_core(error: strtransformer::Error) -> PyErr {
+/// Of methods, scores and generated problems, none of which opens a file.
+pub fn of_core(error: impl std::error::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 

@@ -4,7 +4,7 @@ use crate::arrays::{Matrix, Vector, to_array, to_vector};
 use crate::errors::of_core;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
-use strtransformer::evaluate::{self, Matching, Reference, ResidualDependence};
+use strt_score::{Matching, Reference, ResidualDependence};
 
 /// Which estimated source belongs to which true one.
 #[pyclass(frozen, name = "Matching", module = "strtransformer._core")]
@@ -70,9 +70,12 @@ pub fn match_sources(
     ranks: bool,
 ) -> PyResult<PyMatching> {
     let truth = reference(truth)?;
-    py.detach(|| match ranks {
-        true => evaluate::match_ranks(estimated.0.as_ref(), &truth),
-        false => evaluate::match_sources(estimated.0.as_ref(), &truth),
+    py.detach(|| {
+        if ranks {
+            strt_score::match_ranks(estimated.0.as_ref(), &truth)
+        } else {
+            strt_score::match_sources(estimated.0.as_ref(), &truth)
+        }
     })
     .map(|inner| PyMatching { inner })
     .map_err(of_core)
@@ -84,8 +87,8 @@ pub fn match_sources(
 pub fn si_sdr(estimated: Matrix, truth: Matrix) -> PyResult<Vec<Option<f64>>> {
     let truth = reference(truth)?;
     let estimated = estimated.0.as_ref();
-    let matching = evaluate::match_sources(estimated, &truth).map_err(of_core)?;
-    evaluate::si_sdr(estimated, &truth, &matching).map_err(of_core)
+    let matching = strt_score::match_sources(estimated, &truth).map_err(of_core)?;
+    strt_score::si_sdr(estimated, &truth, &matching).map_err(of_core)
 }
 
 /// The estimates z-scored, with the sign and in the order of the true sources.
@@ -97,27 +100,27 @@ pub fn align<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let truth = reference(truth)?;
     let estimated = estimated.0.as_ref();
-    let matching = evaluate::match_sources(estimated, &truth).map_err(of_core)?;
-    let aligned = evaluate::align(estimated, &truth, &matching).map_err(of_core)?;
+    let matching = strt_score::match_sources(estimated, &truth).map_err(of_core)?;
+    let aligned = strt_score::align(estimated, &truth, &matching).map_err(of_core)?;
     Ok(to_array(py, aligned.as_ref()))
 }
 
 /// Amari distance of two mixing matrices (m, K).
 #[pyfunction]
 pub fn amari_from_mixing(estimated: Matrix, truth: Matrix) -> PyResult<f64> {
-    evaluate::amari_from_mixing(estimated.0.as_ref(), truth.0.as_ref()).map_err(of_core)
+    strt_score::amari_from_mixing(estimated.0.as_ref(), truth.0.as_ref()).map_err(of_core)
 }
 
 /// Amari distance of a product unmixing·mixing (K, K).
 #[pyfunction]
 pub fn amari_distance(product: Matrix) -> PyResult<f64> {
-    evaluate::amari_distance(product.0.as_ref()).map_err(of_core)
+    strt_score::amari_distance(product.0.as_ref()).map_err(of_core)
 }
 
 /// R² of the best linear prediction of a source (T,) from its own past.
 #[pyfunction]
 pub fn temporal_predictability(source: Vector, order: usize) -> PyResult<f64> {
-    evaluate::temporal_predictability(&source.0, order).map_err(of_core)
+    strt_score::temporal_predictability(&source.0, order).map_err(of_core)
 }
 
 /// Pairwise residual dependence (K, K) of sources (T, K).
@@ -135,5 +138,5 @@ pub fn residual_dependence<'py>(
 /// Share of the variance of observed channels (T, m) that reconstructed ones explain.
 #[pyfunction]
 pub fn explained_variance(observed: Matrix, reconstructed: Matrix) -> PyResult<f64> {
-    evaluate::explained_variance(observed.0.as_ref(), reconstructed.0.as_ref()).map_err(of_core)
+    strt_score::explained_variance(observed.0.as_ref(), reconstructed.0.as_ref()).map_err(of_core)
 }

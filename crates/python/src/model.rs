@@ -14,8 +14,8 @@ use std::sync::Arc;
 use strt_io::{model_from_bytes, model_to_bytes};
 use strt_runs::results::summary::{Input, ending_warning};
 use strt_runs::run::Log;
+use strt_score::explained_variance;
 use strtransformer::Separation;
-use strtransformer::evaluate::explained_variance;
 use strtransformer::model::objective::Terms;
 use strtransformer::train::{StepReport, StopReason};
 
@@ -322,9 +322,11 @@ impl Model {
     /// Share of the variance of the channels (T, m) that sources (T, K) explain.
     fn explained_variance(&self, py: Python<'_>, data: Matrix, sources: Matrix) -> PyResult<f64> {
         py.detach(|| {
-            let reconstructed = self.separation.mix(sources.0.as_ref())?;
-            explained_variance(data.0.as_ref(), reconstructed.as_ref())
+            let reconstructed = self
+                .separation
+                .mix(sources.0.as_ref())
+                .map_err(errors::of_core)?;
+            explained_variance(data.0.as_ref(), reconstructed.as_ref()).map_err(errors::of_core)
         })
-        .map_err(errors::of_core)
     }
 }

@@ -4,7 +4,7 @@ use crate::arrays::{Matrix, to_array};
 use crate::errors;
 use numpy::PyArray2;
 use pyo3::prelude::*;
-use strtransformer::synth::{MixingKind, ProblemSpec, SourceKind};
+use strt_synth::{MixingKind, ProblemSpec, SourceKind};
 
 /// Observations (T, m), sources (T, K) and, for a linear mixing, its matrix (m, K).
 type Generated<'py> = (

@@ -13,8 +13,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 use strt_report::{Report, RunFacts, ScoredStep, SourceCountEstimate};
-use strtransformer::evaluate::{Matching, Scored, match_sources};
-use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
+use strt_runs::Scored;
+use strt_score::{Matching, match_sources};
+use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::train::{History, Observer, Start, StepReport, separate_observed};
 use strtransformer::{Config, Recording};
 
@@ -88,7 +89,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn problem(case: &str) -> strtransformer::Result<Problem> {
+fn problem(case: &str) -> strt_synth::Result<Problem> {
     let spec = match case {
         "nonlinear" => ProblemSpec {
             kind: SourceKind::Sines,
@@ -124,7 +125,7 @@ fn problem(case: &str) -> strtransformer::Result<Problem> {
     spec.generate()
 }
 
-fn recording(case: &str, problem: &Problem) -> strtransformer::Result<Recording> {
+fn recording(case: &str, problem: &Problem) -> strt_signal::Result<Recording> {
     if case != "gaps" {
         return problem.recording();
     }

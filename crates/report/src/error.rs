@@ -19,6 +19,9 @@ pub enum Error {
     /// The library refused a computation.
     #[error(transparent)]
     Library(strtransformer::Error),
+    /// Sources and reference cannot be compared.
+    #[error(transparent)]
+    Score(strt_score::Error),
     /// The page could not be put together.
     #[error("the page could not be written: {0}")]
     Page(String),

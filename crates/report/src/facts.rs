@@ -2,7 +2,7 @@
 //!
 //! Everything here is text or numbers from outside; the page escapes all of it.
 
-use strtransformer::evaluate::Matching;
+use strt_score::Matching;
 
 /// How the run came about. Leave a field empty (its default) when it is unknown: the page then does
 /// without it.

@@ -3,7 +3,7 @@
 
 use crate::figures::{self, Figure};
 use crate::{Error, Result, RunFacts, ScoredStep, page};
-use strtransformer::evaluate::{Matching, Reference};
+use strt_score::{Matching, Reference};
 use strtransformer::train::HistoryRow;
 use strtransformer::{Recording, Separation};
 

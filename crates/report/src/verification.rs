@@ -1,7 +1,7 @@
-//! A verification: the results of `strtransformer::theory`, turned into a page.
+//! A verification: the results of `strt_lab::theory`, turned into a page.
 
 use crate::{Result, page};
-use strtransformer::theory::{Check, CheckResult, Variant};
+use strt_lab::theory::{Check, CheckResult, Variant};
 
 /// Checks that were made, and how.
 pub struct Verification<'a> {

@@ -5,7 +5,7 @@ mod common;
 use common::{Run, small, waves};
 use faer::Mat;
 use strt_report::{Error, Report, RunFacts, ScoredStep};
-use strtransformer::evaluate::{Reference, match_sources};
+use strt_score::{Reference, match_sources};
 use strtransformer::{Config, Recording, Separation};
 
 const NAMES: [&str; 5] = ["Fz", "Cz", "Pz", "Oz", "EOG"];

@@ -5,8 +5,8 @@
 mod browser;
 
 use browser::Browser;
+use strt_lab::theory::{self, Check, CheckResult, Figure, Variant};
 use strt_report::Verification;
-use strtransformer::theory::{self, Check, CheckResult, Figure, Variant};
 
 /// Checks that take no time.
 fn made(variant: Variant) -> (Vec<Check>, Vec<CheckResult>) {

@@ -197,7 +197,14 @@ pub enum Error {
         /// Samples of the file.
         found: usize,
     },
-    /// What the library said about a recording, a reference or an unfinished run.
+    /// The true sources cannot be compared with.
+    RefusedReference {
+        /// Their file.
+        path: PathBuf,
+        /// What is wrong with them.
+        source: strt_score::Error,
+    },
+    /// What the library said about a recording or an unfinished run.
     Refused {
         /// Which one: a path, or the name of data in memory.
         name: String,
@@ -206,6 +213,8 @@ pub enum Error {
     },
     /// What the library said about a result.
     Library(#[from] strtransformer::Error),
+    /// What was said about the score of a result.
+    Score(#[from] strt_score::Error),
     /// What reading or writing a file met with.
     Io(#[from] strt_io::Error),
     /// What making the page of a run met with.
@@ -412,8 +421,10 @@ impl Error {
                  samples, one column a source",
                 path.display()
             ),
+            Error::RefusedReference { path, source } => format!("{}: {source}", path.display()),
             Error::Refused { name, source } => format!("{name}: {source}"),
             Error::Config(error) | Error::Library(error) => error.to_string(),
+            Error::Score(error) => error.to_string(),
             Error::Io(error) => error.to_string(),
             Error::Report(error) => error.to_string(),
             Error::Json(error) => error.to_string(),
@@ -422,9 +433,11 @@ impl Error {
 
     /// What the library said about `name`. The configuration is what was asked for, not what a file
     /// holds.
-    pub fn of_run(name: impl fmt::Display) -> impl FnOnce(strtransformer::Error) -> Error {
-        move |error| match error {
-            strtransformer::Error::Config { .. } => Error::Config(error),
+    pub fn of_run<E: Into<strtransformer::Error>>(
+        name: impl fmt::Display,
+    ) -> impl FnOnce(E) -> Error {
+        move |error| match error.into() {
+            error @ strtransformer::Error::Config { .. } => Error::Config(error),
             source => Error::Refused {
                 name: name.to_string(),
                 source,

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use strt_io::{NoteKind, Opened, ReadOptions, TimeColumn, read_recording};
+use strt_score::Reference;
 use strtransformer::Recording;
-use strtransformer::evaluate::Reference;
 
 /// How a file is read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -87,8 +87,8 @@ pub fn reference(path: &Path, opened: &Opened, recording: &Recording) -> Result<
             found: sources.nrows(),
         });
     }
-    Reference::new(sources.to_owned()).map_err(|source| Error::Refused {
-        name: path.display().to_string(),
+    Reference::new(sources.to_owned()).map_err(|source| Error::RefusedReference {
+        path: path.to_owned(),
         source,
     })
 }

@@ -20,7 +20,7 @@
 //! ```
 //! use strt_runs::{Order, Source, Unwatched, ensure, Ensured};
 //! use strt_runs::results::summary::Input;
-//! use strtransformer::synth::ProblemSpec;
+//! use strt_synth::ProblemSpec;
 //! use strtransformer::Config;
 //!
 //! let recording = ProblemSpec { n_samples: 200, ..ProblemSpec::default() }.generate()?.recording()?;
@@ -47,6 +47,7 @@ mod order;
 pub mod results;
 pub mod run;
 mod same;
+mod scored;
 mod state;
 mod watcher;
 mod words;
@@ -58,5 +59,6 @@ pub use format::Format;
 pub use input::Reading;
 pub use job::{Ensured, Written, ensure, resume, start};
 pub use order::{Again, Order, Source, Truth};
+pub use scored::{Scored, ScoredObserver};
 pub use watcher::{Event, Unwatched, Watcher};
 pub use words::Words;

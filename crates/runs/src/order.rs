@@ -12,7 +12,7 @@ use crate::words::Words;
 use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
-use strtransformer::evaluate::Reference;
+use strt_score::Reference;
 use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
 use strtransformer::{Config, Recording};
 

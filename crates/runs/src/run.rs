@@ -7,11 +7,12 @@
 
 use crate::error::Result;
 use crate::results::scores::ScoreRow;
+use crate::scored::{Scored, ScoredObserver};
 use crate::watcher::{Event, Watcher};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use strt_report::ScoredStep;
-use strtransformer::evaluate::{Matching, Reference, Scored, ScoredObserver};
+use strt_score::{Matching, Reference};
 use strtransformer::train::{
     History, HistoryRow, Observer, Session, SessionState, Start, StepReport, StopReason,
 };

@@ -11,8 +11,8 @@ use strt_runs::run::Log;
 use strt_runs::{
     Again, Error, Format, Order, Reading, Source, Truth, Unwatched, resume, save, start,
 };
-use strtransformer::evaluate::Reference;
-use strtransformer::synth::ProblemSpec;
+use strt_score::Reference;
+use strt_synth::ProblemSpec;
 use strtransformer::train::StopReason;
 
 fn reference() -> Reference {

@@ -5,8 +5,8 @@ use super::{
     Branches, Config, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, MixerKind,
     Schedule, SeparationForm, Smoothness,
 };
-use crate::baselines::Method;
 use crate::{Error, Recording, Result};
+use strt_classic::Method;
 use strt_kernels::cpu::MAX_D_HEAD;
 use strt_kernels::{BranchSet, NetworkShape, Pooling, ScaleShape};
 

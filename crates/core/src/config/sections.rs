@@ -1,7 +1,7 @@
 //! The sections of [`Config`](super::Config): plain data, one default per field.
 
-use crate::baselines::Baseline;
 use serde::{Deserialize, Serialize};
+use strt_classic::Baseline;
 
 /// Which engine evaluates the branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,19 +127,19 @@ pub enum Init {
     Pca,
     /// A matrix that the caller gives (see [`Start`](crate::train::Start)).
     Given,
-    /// The sources that [`FastIca`](crate::baselines::FastIca) finds, shortest correlation time in
+    /// The sources that [`FastIca`](strt_classic::FastIca) finds, shortest correlation time in
     /// the first branch.
     #[serde(rename = "fastica")]
     FastIca,
-    /// Those of [`Picard`](crate::baselines::Picard).
+    /// Those of [`Picard`](strt_classic::Picard).
     Picard,
-    /// Those of [`Jade`](crate::baselines::Jade).
+    /// Those of [`Jade`](strt_classic::Jade).
     Jade,
-    /// Those of [`Amuse`](crate::baselines::Amuse).
+    /// Those of [`Amuse`](strt_classic::Amuse).
     Amuse,
-    /// Those of [`Sobi`](crate::baselines::Sobi).
+    /// Those of [`Sobi`](strt_classic::Sobi).
     Sobi,
-    /// Those of [`Nss`](crate::baselines::Nss).
+    /// Those of [`Nss`](strt_classic::Nss).
     Nss,
 }
 

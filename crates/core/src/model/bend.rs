@@ -11,15 +11,16 @@
 //! A source that is a function of the channels, and not free in every sample, has a volume: the
 //! change of variables from components to sources that a likelihood asks for ([`Bend::volume`]).
 
-use crate::elementary::tanh_in_place;
 use crate::model::lu::Lu;
-use crate::model::sources::{RowsView, permute_columns};
-use crate::model::standardize::{col, col_mut};
+use crate::model::sources::permute_columns;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
+use strt_signal::columns::{col, col_mut};
+use strt_signal::elementary::tanh_in_place;
+use strt_signal::rows::RowsView;
 
 /// Spread of U at the start: most units are bent by components of variance 1, few are saturated.
 const WEIGHT_SPREAD: f64 = 0.7;
@@ -434,8 +435,8 @@ fn guarded_log(x: f64, floor: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::sources::Rows;
-    use crate::random::{Stream, rng};
+    use strt_signal::random::{Stream, rng};
+    use strt_signal::rows::Rows;
 
     #[test]
     fn the_guarded_log_has_its_derivative_everywhere() {

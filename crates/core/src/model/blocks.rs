@@ -7,14 +7,15 @@
 
 use super::bend;
 use super::long::basis::Basis;
-use super::sources::{Rows, SourceParameters};
-use super::standardize::col_mut;
+use super::sources::SourceParameters;
 use super::whole::WholeData;
 use crate::preprocess::observations::Observations;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use std::ops::Range;
 use std::sync::Arc;
+use strt_signal::columns::col_mut;
+use strt_signal::rows::Rows;
 
 /// Samples that are formed at once.
 const STRETCH: usize = 4096;

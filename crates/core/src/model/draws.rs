@@ -10,10 +10,10 @@
 //! the first of them.
 
 use crate::config::Plan;
-use crate::model::sources::Rows;
 use crate::{Error, Result};
 use rand::{Rng, RngExt};
 use strt_kernels::{Job, ScaleShape};
+use strt_signal::rows::Rows;
 
 /// Random starts tried before the next admissible one is searched for in order.
 const TRIES: usize = 64;

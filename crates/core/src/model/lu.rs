@@ -102,9 +102,9 @@ fn swap_rows(m: &mut [f64], n: usize, i: usize, other: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Stream, rng};
     use faer::Mat;
     use rand_distr::{Distribution, StandardNormal};
+    use strt_signal::random::{Stream, rng};
 
     #[test]
     fn the_inverse_of_any_matrix_that_has_one() {

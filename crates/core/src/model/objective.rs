@@ -104,13 +104,16 @@ pub struct Objective {
     plan: Plan,
     controller: Controller,
     /// The controller's output at the last evaluation.
-    pub(crate) state: ControllerState,
+    #[doc(hidden)]
+    pub state: ControllerState,
     pub(crate) path: Path,
     outcomes: Vec<Outcome>,
     /// ℓ_kr (K×R), mean over draws.
-    pub(crate) energy: Vec<f64>,
+    #[doc(hidden)]
+    pub energy: Vec<f64>,
     /// Σ_r w_kr φ(ℓ_kr) per source.
-    pub(crate) branch_structure: Vec<f64>,
+    #[doc(hidden)]
+    pub branch_structure: Vec<f64>,
     /// 1 − Σ_r w_kr ℓ_kr per source, from 0 to 1: the share of a standardised source that its
     /// networks predict.
     pub(crate) predicted: Vec<f64>,

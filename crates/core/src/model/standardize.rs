@@ -2,8 +2,9 @@
 //! and stay 0.
 
 use crate::model::gauge::Gauge;
-use crate::model::sources::Rows;
 use faer::{Mat, MatMut, MatRef};
+use strt_signal::columns::{col, col_mut};
+use strt_signal::rows::Rows;
 
 /// Standardised sources with the statistics that produced them.
 pub(crate) struct Standardize {
@@ -74,22 +75,4 @@ impl Standardize {
             rows.for_each_valid(|t| d_s[t] += factor * d_z[t] - pull * z[t] - mean);
         }
     }
-}
-
-/// Column k as a slice; every matrix in this crate is a plain column-major `Mat`.
-pub(crate) fn col<'a>(matrix: MatRef<'a, f64>, k: usize) -> &'a [f64] {
-    matrix
-        .col(k)
-        .try_as_col_major()
-        .expect("column-major")
-        .as_slice()
-}
-
-/// Column k as a mutable slice.
-pub(crate) fn col_mut<'a>(matrix: MatMut<'a, f64>, k: usize) -> &'a mut [f64] {
-    matrix
-        .col_mut(k)
-        .try_as_col_major_mut()
-        .expect("column-major")
-        .as_slice_mut()
 }

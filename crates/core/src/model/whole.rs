@@ -18,8 +18,8 @@ use super::long::basis::Basis;
 use super::long::judged;
 use super::mixer::Mixer;
 use super::objective::{DataTerms, Gradient};
-use super::sources::{Rows, SourceParameters};
-use super::standardize::{Standardize, col, col_mut};
+use super::sources::SourceParameters;
+use super::standardize::Standardize;
 use super::terms::reconstruction::Reconstruction;
 use super::terms::separation::Separation;
 use super::terms::smoothness;
@@ -28,6 +28,8 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use std::sync::Arc;
 use strt_kernels::Outcome;
+use strt_signal::columns::{col, col_mut};
+use strt_signal::rows::Rows;
 
 /// The data of a short recording: scaled channels and their whitening, 0 in missing rows.
 #[derive(Clone, Debug)]

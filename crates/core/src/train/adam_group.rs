@@ -1,9 +1,9 @@
 //! Adam state of one f64 parameter group (A, S or E, θ, η). The networks keep theirs in the engine.
 
 use crate::model::sources::permute_columns;
-use crate::model::standardize::{col, col_mut};
 use faer::{Mat, MatMut, MatRef};
 use strt_kernels::AdamStep;
+use strt_signal::columns::{col, col_mut};
 
 /// Moments of a group, shaped like its parameters, and how many updates it has had.
 #[derive(Clone, Debug, PartialEq)]

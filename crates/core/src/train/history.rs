@@ -58,7 +58,7 @@ impl From<&StepReport<'_>> for HistoryRow {
 /// An [`Observer`] that keeps every n-th step.
 ///
 /// ```
-/// use strtransformer::synth::ProblemSpec;
+/// use strt_synth::ProblemSpec;
 /// use strtransformer::train::{History, Trainer};
 /// use strtransformer::Config;
 ///
@@ -69,7 +69,7 @@ impl From<&StepReport<'_>> for HistoryRow {
 /// let mut history = History::every(3);
 /// Trainer::new(&recording, &config)?.run(&mut history);
 /// # assert_eq!(history.rows().iter().map(|row| row.step).collect::<Vec<_>>(), [1, 3, 6, 7]);
-/// # Ok::<(), strtransformer::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct History {

@@ -1,10 +1,10 @@
 //! Assignment moves: which source belongs to which branch (design: early in a run, never late).
 
-use crate::assignment;
 use crate::config::AssignmentRule;
-use crate::correlation_time::correlation_time;
-use crate::model::standardize::col;
 use faer::MatRef;
+use strt_signal::assignment;
+use strt_signal::columns::col;
+use strt_signal::correlation_time::correlation_time;
 
 /// `order[k]` is the source that branch k should take over; `None` when nothing has to move.
 pub(crate) fn order(

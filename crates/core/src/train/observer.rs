@@ -1,10 +1,10 @@
 //! What a run tells while it runs: [`StepReport`], and who listens: [`Observer`].
 
-use crate::assignment;
 use crate::model::controller::ControllerState;
 use crate::model::objective::{Model, Objective, Terms};
 use faer::Mat;
 use std::ops::ControlFlow;
+use strt_signal::assignment;
 
 /// Everything about one finished step. Borrowed from the trainer; copy what you keep.
 #[derive(Clone, Copy)]

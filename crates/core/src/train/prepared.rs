@@ -7,13 +7,13 @@
 use crate::config::{Branches, Config, Plan};
 use crate::model::draws::Grid;
 use crate::model::long::basis::Basis;
-use crate::model::sources::Rows;
 use crate::model::whole::WholeData;
 use crate::preprocess::observations::Observations;
 use crate::preprocess::{ChannelScaling, ChannelScalingOptions, DEFAULT_RANK_TOLERANCE, Whitening};
 use crate::{Recording, Result};
 use faer::Mat;
 use std::sync::Arc;
+use strt_signal::rows::Rows;
 
 /// A recording made ready for training under a plan.
 #[derive(Clone, Debug)]
@@ -128,13 +128,13 @@ impl Prepared {
 /// samples: the others are refused. Nothing else of the configuration is judged.
 ///
 /// ```
-/// use strtransformer::synth::ProblemSpec;
+/// use strt_synth::ProblemSpec;
 /// use strtransformer::train::usable_patch_sizes;
 /// use strtransformer::Config;
 ///
 /// let recording = ProblemSpec { n_samples: 20, ..ProblemSpec::default() }.generate()?.recording()?;
 /// assert_eq!(usable_patch_sizes(&recording, &Config::new(3)), [4, 8]); // 4, 8 and 16 by default
-/// # Ok::<(), strtransformer::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn usable_patch_sizes(recording: &Recording, config: &Config) -> Vec<usize> {
     let rows = match recording.missing() {

@@ -5,12 +5,12 @@ use super::observer::Observer;
 use super::prepared::Prepared;
 use super::trainer::{Start, StopReason, Trainer, thread_pool};
 use crate::config::Config;
-use crate::random::restart_seed;
 use crate::separation::Separation;
 use crate::{Recording, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use strt_signal::random::restart_seed;
 
 /// How one restart ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

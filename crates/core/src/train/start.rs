@@ -1,19 +1,19 @@
 //! Where everything starts: sources, mixer and networks, from the seed or from the caller.
 
 use super::prepared::{Data, Prepared};
-use crate::baselines::{Baseline, Components, Method};
 use crate::config::{AssignmentRule, Coordinates, Elimination, EngineKind, Init, MixerKind, Plan};
 use crate::model::bend;
 use crate::model::long::FreeMoments;
 use crate::model::mixer::{Mixer, MlpMixer};
 use crate::model::sources::SourceParameters;
-use crate::random::{Stream, rng};
 use crate::{Error, Result};
 use faer::Mat;
 use rand_distr::{Distribution, StandardNormal};
+use strt_classic::{Baseline, Components, Method};
 use strt_kernels::cpu::CpuEngine;
 use strt_kernels::reference::ReferenceEngine;
 use strt_kernels::{BranchSet, Buffer, Engine, Layout};
+use strt_signal::random::{Stream, rng};
 
 /// Layout of one branch.
 pub(crate) fn layout(branches: &BranchSet, branch: usize) -> Layout {

@@ -14,13 +14,13 @@ use crate::model::mixer::Mixer;
 use crate::model::objective::{Model, Objective, Path, Terms};
 use crate::model::sources::SourceParameters;
 use crate::model::whole::Whole;
-use crate::random::{Stream, rng};
 use crate::separation::Separation;
 use crate::{Error, Recording, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use strt_kernels::AdamStep;
+use strt_signal::random::{Stream, rng};
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -419,10 +419,9 @@ impl Trainer {
             .parameters_mut()
             .copy_from_slice(&parameters);
         for moment in [&mut self.mixer_group.first, &mut self.mixer_group.second] {
-            self.model.mixer.permute_sources(
-                &order,
-                crate::model::standardize::col_mut(moment.as_mut(), 0),
-            );
+            self.model
+                .mixer
+                .permute_sources(&order, strt_signal::columns::col_mut(moment.as_mut(), 0));
         }
     }
 

@@ -3,12 +3,10 @@
 #![allow(dead_code)]
 
 use faer::Mat;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use strt_kernels::{BranchSet, Buffer, Layout};
+use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::config::{AssignmentRule, Coordinates, Freedom, MixerKind};
 use strtransformer::model::sources::SourceParameters;
-use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::{Config, Recording, Trainer};
 
 pub const STEPS: usize = 24;
@@ -42,24 +40,6 @@ pub fn with_gaps(n_samples: usize) -> Recording {
         if gone(t, c) { f64::NAN } else { y[(t, c)] }
     }))
     .unwrap()
-}
-
-/// Laplace and uniform sources in turn, mixed by a fixed matrix into as many channels:
-/// (observations, sources, mixing).
-pub fn independent(n_samples: usize, k: usize, seed: u64) -> (Mat<f64>, Mat<f64>, Mat<f64>) {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let sources = Mat::from_fn(n_samples, k, |_, source| {
-        if source % 2 == 0 {
-            let (u, v): (f64, f64) = (rng.random(), rng.random());
-            ((1.0 - u).ln() - (1.0 - v).ln()) / 2f64.sqrt() // the difference of exponentials is Laplace
-        } else {
-            rng.random_range(-1.0..1.0) * 3f64.sqrt()
-        }
-    });
-    let mixing = Mat::from_fn(k, k, |c, s| {
-        ((1 + 2 * c + 3 * s + c * s) as f64).sin() + f64::from(c == s)
-    });
-    (&sources * mixing.transpose(), sources, mixing)
 }
 
 /// Cuts a preset down to a size at which a step takes about a millisecond.

@@ -6,9 +6,9 @@ use safetensors::tensor::TensorInfo;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use strt_synth::ProblemSpec;
 use strtransformer::config::{AssignmentRule, Coordinates, Elimination, MixerKind};
 use strtransformer::mixer::Mixer;
-use strtransformer::synth::ProblemSpec;
 use strtransformer::train::{Start, StepReport};
 use strtransformer::{Config, Recording, Separation, Trainer};
 

@@ -8,6 +8,8 @@
 use crate::{Error, Result};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
+use strt_score::{explained_share, residual_share};
+use strt_signal::moments::Moments;
 use strtransformer::{Recording, Separation};
 
 /// Samples that are reconstructed at a time.
@@ -30,8 +32,8 @@ impl Mixture {
     /// Share of variance reconstructed, every channel counting alike; NaN when all channels are
     /// constant.
     pub fn explained(&self) -> f64 {
-        let residuals = self.residual.iter().filter(|share| !share.is_nan());
-        1.0 - residuals.clone().sum::<f64>() / residuals.count() as f64
+        let shares = self.residual.iter();
+        explained_share(shares.map(|&share| (!share.is_nan()).then_some(share))).unwrap_or(f64::NAN)
     }
 
     /// Computes it.
@@ -40,15 +42,17 @@ impl Mixture {
     /// When the reconstruction cannot be formed.
     pub fn of(recording: &Recording, separation: &Separation) -> Result<Mixture> {
         let sums = Sums::over(recording, separation)?;
-        let residual = (0..recording.n_channels())
-            .map(|c| match sums.observed[c].variation() {
-                0.0 => f64::NAN,
-                variation => sums.residual[c] / variation,
-            })
+        let n_complete = recording.n_samples() - recording.n_missing();
+        let observed: Vec<Moments> = (0..recording.n_channels())
+            .map(|c| observed_moments(recording, separation, c))
             .collect();
-        let deviation = |moments: &Moments| moments.variation().sqrt();
+        let residual = sums.residual.iter().zip(&observed);
+        let residual = residual
+            .map(|(&left, moments)| residual_share(left, moments, n_complete).unwrap_or(f64::NAN))
+            .collect();
+        let deviation = |sums: &ShiftedSums| (sums.variation() / n_complete as f64).sqrt();
         let sources: Vec<f64> = sums.sources.iter().map(deviation).collect();
-        let channels: Vec<f64> = sums.observed.iter().map(deviation).collect();
+        let channels: Vec<f64> = observed.iter().map(|moments| moments.deviation).collect();
         let (slopes, linear_share) = match separation.mixing() {
             Some((mixing, _)) => {
                 let scale = separation.parts().scaling.scale();
@@ -73,17 +77,25 @@ impl Mixture {
     }
 }
 
+/// Moments of channel c as the mixer sees it, over the samples that are not missing.
+fn observed_moments(recording: &Recording, separation: &Separation, c: usize) -> Moments {
+    let (values, scaling) = (recording.observations(), &separation.parts().scaling);
+    let (offset, scale) = (scaling.offset()[c], scaling.scale()[c]);
+    let kept = (0..recording.n_samples()).filter(|&t| !recording.is_missing(t));
+    Moments::of(kept.map(|t| (values[(t, c)] - offset) / scale))
+}
+
 /// Count, sum and sum of squares of values shifted by the first of them, which keeps the difference
 /// below exact.
 #[derive(Clone, Copy, Default)]
-struct Moments {
+struct ShiftedSums {
     count: f64,
     shift: f64,
     sum: f64,
     squares: f64,
 }
 
-impl Moments {
+impl ShiftedSums {
     fn add(&mut self, value: f64) {
         if self.count == 0.0 {
             self.shift = value;
@@ -104,9 +116,8 @@ impl Moments {
 struct Sums {
     /// Σ (y − ŷ)² of each channel.
     residual: Vec<f64>,
-    observed: Vec<Moments>,
-    reconstructed: Vec<Moments>,
-    sources: Vec<Moments>,
+    reconstructed: Vec<ShiftedSums>,
+    sources: Vec<ShiftedSums>,
     /// Fᵀ F with features F = (s, 1), (K+1)×(K+1).
     gram: Mat<f64>,
     /// Fᵀ (ŷ − shift), (K+1)×m.
@@ -118,9 +129,8 @@ impl Sums {
         let (k, m) = (separation.sources().ncols(), recording.n_channels());
         let mut sums = Sums {
             residual: vec![0.0; m],
-            observed: vec![Moments::default(); m],
-            reconstructed: vec![Moments::default(); m],
-            sources: vec![Moments::default(); k],
+            reconstructed: vec![ShiftedSums::default(); m],
+            sources: vec![ShiftedSums::default(); k],
             gram: Mat::zeros(k + 1, k + 1),
             cross: Mat::zeros(k + 1, m),
         };
@@ -146,7 +156,7 @@ impl Sums {
             // squared.
             let observed = scaling
                 .apply(pick(observations).as_ref())
-                .map_err(Error::Library)?;
+                .map_err(|error| Error::Library(error.into()))?;
             sums.add(sources.as_ref(), observed.as_ref(), scaled.as_ref());
         }
         Ok(sums)
@@ -169,7 +179,6 @@ impl Sums {
         for c in 0..self.residual.len() {
             for t in 0..rows {
                 self.residual[c] += (observed[(t, c)] - reconstructed[(t, c)]).powi(2);
-                self.observed[c].add(observed[(t, c)]);
                 self.reconstructed[c].add(reconstructed[(t, c)]);
             }
         }

@@ -8,7 +8,7 @@ use crate::number::significant;
 use crate::{Error, Report, Result, palette};
 use faer::Mat;
 use plotters::prelude::DrawingBackend;
-use strtransformer::evaluate::align;
+use strt_score::align;
 
 /// Points of one waveform: more than a printed column resolves.
 const MOST_POINTS: usize = 2400;
@@ -86,8 +86,7 @@ fn overlaid(report: &Report<'_>) -> Result<Rows> {
         return Ok(alone(report));
     };
     let truth = reference.z_score();
-    let aligned =
-        align(report.separation.sources(), reference, matching).map_err(Error::Library)?;
+    let aligned = align(report.separation.sources(), reference, matching).map_err(Error::Score)?;
     let column = |matrix: &Mat<f64>, j: usize| matrix.col(j).iter().copied().collect::<Vec<f64>>();
     let panel = |j: usize| {
         let matched = matching

@@ -6,8 +6,8 @@ use super::{source_name, source_numbers};
 use crate::decimate::envelope;
 use crate::number::{counted, significant, trimmed};
 use crate::{Error, Report, Result, palette};
-use strtransformer::correlation_time::correlation_time;
-use strtransformer::evaluate::{Matching, align};
+use strt_score::{Matching, align};
+use strt_signal::correlation_time::correlation_time;
 
 /// Points of all waveforms of one chart together: what keeps the page small for many sources.
 const POINT_BUDGET: usize = 24_000;
@@ -64,8 +64,7 @@ pub fn comparison(report: &Report<'_>) -> Result<Option<Section>> {
         return Ok(None);
     };
     let truth = reference.z_score();
-    let aligned =
-        align(report.separation.sources(), reference, matching).map_err(Error::Library)?;
+    let aligned = align(report.separation.sources(), reference, matching).map_err(Error::Score)?;
     let n_references = reference.n_sources();
     let most = points_each(2 * n_references);
     let column =

@@ -6,7 +6,7 @@ use super::view::{Page, Part, Section, Status, Table};
 use crate::number::{counted, significant};
 use crate::verification::Verification;
 use crate::{Result, palette};
-use strtransformer::theory::{Axis, Bound, CheckResult, Figure, Line, Measurement, Variant};
+use strt_lab::theory::{Axis, Bound, CheckResult, Figure, Line, Measurement, Variant};
 
 /// Names along a side of a map up to which it fits half the page.
 const MOST_NARROW: usize = 12;

@@ -2,7 +2,7 @@
 
 use faer::Mat;
 use strt_report::{Report, RunFacts, ScoredStep, SourceCountEstimate};
-use strtransformer::evaluate::{Matching, Reference, match_sources};
+use strt_score::{Matching, Reference, match_sources};
 use strtransformer::train::{History, HistoryRow, Start, separate_observed};
 use strtransformer::{Config, Recording, Separation};
 

@@ -17,7 +17,7 @@ use serde::Serialize;
 use std::path::Path;
 use strt_io::{Signals, config_to_toml, save_config, save_model, write_signals, write_text};
 use strt_report::{Mixture, Report, RunFacts, ScoredStep};
-use strtransformer::evaluate::{Matching, Reference, match_sources};
+use strt_score::{Matching, Reference, match_sources};
 use strtransformer::{Recording, Separation};
 use summary::{CountSummary, Input, Scores, Summary, Versions, source_names};
 

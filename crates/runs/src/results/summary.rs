@@ -8,7 +8,7 @@ use std::path::Path;
 use strt_io::Opened;
 use strt_kernels::cpu::SimdPath;
 use strt_report::{Mixture, SourceCountEstimate};
-use strtransformer::evaluate::Matching;
+use strt_score::Matching;
 use strtransformer::model::objective::Terms;
 use strtransformer::preprocess::SourceCount;
 use strtransformer::train::{RestartSummary, StopReason};

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use strt_runs::results::summary::Input;
 use strt_runs::{Event, Order, Source, Watcher};
-use strtransformer::synth::ProblemSpec;
+use strt_synth::ProblemSpec;
 use strtransformer::train::StepReport;
 use strtransformer::{Config, Recording};
 

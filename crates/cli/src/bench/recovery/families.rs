@@ -8,7 +8,7 @@ use faer::Mat;
 use std::path::Path;
 use std::sync::Arc;
 use strt_io::{ReadOptions, read_recording};
-use strtransformer::synth::{MixingKind, Problem, ProblemSpec, SourceKind};
+use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 
 /// Problems that ask the same question.
 pub struct Family {
@@ -31,7 +31,7 @@ pub struct Case {
 }
 
 impl Case {
-    pub fn generate(&self) -> strtransformer::Result<Problem> {
+    pub fn generate(&self) -> strt_synth::Result<Problem> {
         match &self.sources {
             Some(sources) => self.spec.generate_from(sources),
             None => self.spec.generate(),

@@ -11,11 +11,8 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use strtransformer::Result;
-use strtransformer::evaluate::{
-    BranchOrder, amari_from_mixing, match_ranks, match_sources, si_sdr,
-};
-use strtransformer::synth::Problem;
+use strt_score::{BranchOrder, Result, amari_from_mixing, match_ranks, match_sources, si_sdr};
+use strt_synth::Problem;
 
 /// What a record belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

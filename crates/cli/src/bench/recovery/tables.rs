@@ -2,7 +2,7 @@
 //! them all.
 
 use super::record::Record;
-use strtransformer::evaluate::permutation_stability;
+use strt_score::permutation_stability;
 
 /// Distance to the best method within which a problem counts as won.
 const NEAR: f64 = 0.005;

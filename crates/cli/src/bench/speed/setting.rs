@@ -1,9 +1,9 @@
 //! The problems that are timed: recordings and configurations.
 
 use faer::Mat;
+use strt_synth::{ProblemSpec, SourceKind};
 use strtransformer::config::AssignmentRule;
-use strtransformer::synth::{ProblemSpec, SourceKind};
-use strtransformer::{Config, Error, Recording};
+use strtransformer::{Config, Recording};
 
 /// More steps than any measurement takes, so that no run ends by itself.
 const STEPS: usize = 1_000_000;
@@ -34,13 +34,13 @@ pub fn dense_config(n_sources: usize, threads: usize) -> Config {
 }
 
 /// The recording of the case study: T = 1000, three smooth sources in six channels.
-pub fn case_study() -> Result<Recording, Error> {
+pub fn case_study() -> strt_lab::Result<Recording> {
     let spec = ProblemSpec {
         kind: SourceKind::Gp,
         seed: 4,
         ..ProblemSpec::default()
     };
-    spec.generate()?.recording()
+    Ok(spec.generate()?.recording()?)
 }
 
 /// A recording of any size, made without holding more than itself: AR(1) sources of different
@@ -50,7 +50,7 @@ pub fn autoregressive(
     n_samples: usize,
     n_channels: usize,
     n_sources: usize,
-) -> Result<Recording, Error> {
+) -> strt_signal::Result<Recording> {
     let mut noise = Uniform(1);
     let mixing: Vec<f64> = (0..n_channels * n_sources).map(|_| noise.next()).collect();
     let poles: Vec<f64> = (0..n_sources)

@@ -9,12 +9,12 @@
 //!
 //! Zw itself is never stored: a stretch of Zw·a is a stretch of Y combined with the m weights V·a.
 
-use crate::model::sources::Rows;
-use crate::model::standardize::{col, col_mut};
 use crate::preprocess::Whitening;
 use crate::preprocess::observations::Observations;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
+use strt_signal::columns::{col, col_mut};
+use strt_signal::rows::Rows;
 
 /// Samples handled at once.
 const BLOCK: usize = 4096;

@@ -4,10 +4,10 @@
 use super::basis::Basis;
 use super::column::Column;
 use super::moments::SourceMoments;
-use crate::model::standardize::{col, col_mut};
 use crate::preprocess::observations::Stretch;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
+use strt_signal::columns::{col, col_mut};
 
 /// Samples of all sources, and a gradient in them.
 pub(super) struct Block {

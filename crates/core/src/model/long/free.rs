@@ -12,10 +12,10 @@
 use super::basis::Basis;
 use super::column::Column;
 use crate::model::sources::permute_columns;
-use crate::model::standardize::{col, col_mut};
 use crate::preprocess::observations::centred_product;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
+use strt_signal::columns::{col, col_mut};
 
 /// Moments of E.
 #[derive(Clone, Debug, PartialEq)]

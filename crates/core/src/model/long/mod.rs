@@ -25,7 +25,6 @@ use super::gauge::Gauge;
 use super::mixer::Mixer;
 use super::objective::{DataTerms, Gradient};
 use super::sources::SourceParameters;
-use super::standardize::{col, col_mut};
 use super::terms::reconstruction::Reconstruction;
 use super::terms::separation::Separation;
 use super::terms::smoothness;
@@ -41,6 +40,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use strt_kernels::Outcome;
+use strt_signal::columns::{col, col_mut};
 
 /// Samples by which the correlation time of a source is judged.
 const JUDGED: usize = 1 << 16;

@@ -1,10 +1,10 @@
 //! A gradient check that every mixer, ours or a user's, can be put through.
 
 use super::Mixer;
-use crate::random::{Stream, rng};
 use faer::Mat;
 use rand_distr::{Distribution, StandardNormal};
 use strt_kernels::gradcheck::{numerical_gradient, relative_error};
+use strt_signal::random::{Stream, rng};
 
 /// Relative errors of a mixer's gradients against central finite differences.
 #[derive(Clone, Copy, Debug, PartialEq)]

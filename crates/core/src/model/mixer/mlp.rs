@@ -10,13 +10,13 @@
 
 use super::{LinearHead, Mixer};
 use crate::config::Activation;
-use crate::elementary::tanh_in_place;
-use crate::random::{Stream, rng};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use std::ops::Range;
+use strt_signal::elementary::tanh_in_place;
+use strt_signal::random::{Stream, rng};
 
 const LEAK: f64 = 0.1;
 /// Spread of the hidden biases at the start: units that bend at different places.

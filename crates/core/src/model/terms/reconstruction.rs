@@ -13,11 +13,11 @@
 
 use crate::model::cholesky;
 use crate::model::mixer::{LinearHead, Mixer};
-use crate::model::sources::RowsView;
-use crate::model::standardize::col_mut;
 use crate::preprocess::observations::{Observations, ReadRows, Stretch};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
+use strt_signal::columns::col_mut;
+use strt_signal::rows::RowsView;
 
 /// Rows handled at once.
 const BLOCK: usize = 4096;

@@ -2,9 +2,9 @@
 //!
 //! Differences that touch a missing sample are left out of the sum and of the count T−o.
 
-use crate::model::sources::RowsView;
-use crate::model::standardize::{col, col_mut};
 use faer::{MatMut, MatRef};
+use strt_signal::columns::{col, col_mut};
+use strt_signal::rows::RowsView;
 
 /// Value; adds weight · ∂L_smooth/∂S to `d_s`.
 pub(crate) fn evaluate(

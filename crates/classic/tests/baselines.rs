@@ -1,0 +1,665 @@
+//! The classical methods: against independent implementations, on problems made for each of them,
+//! and on input that none can use. As starts of a run: `baseline_starts.rs` of
+//! the library.
+//!
+//! `baselines/fixtures.safetensors` was written by `baselines/make_fixtures.py` with the versions
+//! in `requirements.txt`.
+
+use std::collections::BTreeMap;
+
+use faer::Mat;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use safetensors::{Dtype, SafeTensors};
+use strt_classic::{
+    Amuse, Baseline, Components, Decomposition, Diagonalizer, Error, Extraction, FastIca, Jade,
+    Method, Nonlinearity, Nss, Picard, Sobi, StopReason,
+};
+use strt_score::{Reference, amari_from_mixing, match_sources};
+use strt_signal::Recording;
+use strt_signal::correlation_time::correlation_time;
+use strt_signal::preprocess::Whitening;
+use strt_synth::{MixingKind, ProblemSpec, SourceKind};
+
+/// Laplace and uniform sources in turn, mixed by a fixed matrix into as many channels:
+/// (observations, sources, mixing).
+fn independent(n_samples: usize, k: usize, seed: u64) -> (Mat<f64>, Mat<f64>, Mat<f64>) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let sources = Mat::from_fn(n_samples, k, |_, source| {
+        if source % 2 == 0 {
+            let (u, v): (f64, f64) = (rng.random(), rng.random());
+            ((1.0 - u).ln() - (1.0 - v).ln()) / 2f64.sqrt() // the difference of exponentials is Laplace
+        } else {
+            rng.random_range(-1.0..1.0) * 3f64.sqrt()
+        }
+    });
+    let mixing = Mat::from_fn(k, k, |c, s| {
+        ((1 + 2 * c + 3 * s + c * s) as f64).sin() + f64::from(c == s)
+    });
+    (&sources * mixing.transpose(), sources, mixing)
+}
+
+// ---- against independent implementations
+
+/// Every tensor of the fixtures, as f64.
+fn fixtures() -> BTreeMap<String, Mat<f64>> {
+    let bytes = include_bytes!("baselines/fixtures.safetensors");
+    let file = SafeTensors::deserialize(bytes).unwrap();
+    let matrix = |name: &str| {
+        let tensor = file.tensor(name).unwrap();
+        let values: Vec<f64> = match tensor.dtype() {
+            Dtype::F32 => {
+                let (chunks, _) = tensor.data().as_chunks::<4>();
+                chunks
+                    .iter()
+                    .map(|&b| f64::from(f32::from_le_bytes(b)))
+                    .collect()
+            }
+            Dtype::F64 => {
+                let (chunks, _) = tensor.data().as_chunks::<8>();
+                chunks.iter().map(|&b| f64::from_le_bytes(b)).collect()
+            }
+            other => panic!("{name} is {other:?}"),
+        };
+        let columns = tensor.shape()[1];
+        Mat::from_fn(tensor.shape()[0], columns, |i, j| values[i * columns + j])
+    };
+    file.names()
+        .into_iter()
+        .map(|name| (name.to_string(), matrix(name)))
+        .collect()
+}
+
+/// The lowest |correlation| of a matched pair between a method's sources and the recorded ones.
+fn agreement(fixtures: &BTreeMap<String, Mat<f64>>, name: &str, method: &impl Method) -> f64 {
+    let recording_name = name.split('.').next().unwrap();
+    let observations = &fixtures[recording_name];
+    let found = method
+        .separate(&Recording::from_mat(observations.clone()).unwrap(), 4)
+        .unwrap();
+    assert!(
+        found.convergence().converged,
+        "{name}: {}",
+        found.convergence()
+    );
+    // Correlations do not see the means.
+    let recorded = Reference::new(observations * &fixtures[name]).unwrap();
+    let matching = match_sources(found.sources(), &recorded).unwrap();
+    println!("{name}: 1 - {:.1e}", 1.0 - matching.worst());
+    matching.worst()
+}
+
+/// A start at the whitened components themselves, as in the recorded runs.
+fn identity() -> Option<Mat<f64>> {
+    Some(Mat::identity(4, 4))
+}
+
+#[test]
+fn fastica_finds_the_sources_of_scikit_learn() {
+    let fixtures = fixtures();
+    for (extraction, algorithm) in [
+        (Extraction::Parallel, "parallel"),
+        (Extraction::Deflation, "deflation"),
+    ] {
+        for (nonlinearity, fun) in [
+            (Nonlinearity::LogCosh, "logcosh"),
+            (Nonlinearity::Exp, "exp"),
+            (Nonlinearity::Cube, "cube"),
+        ] {
+            let name = format!("nongaussian.fastica.{algorithm}.{fun}");
+            let method = FastIca {
+                extraction,
+                nonlinearity,
+                tolerance: 1e-12,
+                max_iterations: 100_000,
+                start: identity(),
+                ..FastIca::default()
+            };
+            assert!(agreement(&fixtures, &name, &method) > 0.999_999, "{name}");
+            // The defaults, from a random start: the same sources, to what their tolerance leaves.
+            // Deflation depends on which source comes first, so only parallel extraction can be
+            // held to that.
+            if extraction == Extraction::Parallel {
+                let method = FastIca {
+                    nonlinearity,
+                    ..FastIca::default()
+                };
+                assert!(agreement(&fixtures, &name, &method) > 0.9999, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn picard_finds_the_sources_of_python_picard() {
+    let fixtures = fixtures();
+    for (orthogonal, name) in [
+        (true, "nongaussian.picard.orthogonal"),
+        (false, "nongaussian.picard.free"),
+    ] {
+        let method = Picard {
+            orthogonal,
+            start: identity(),
+            ..Picard::default()
+        };
+        assert!(agreement(&fixtures, name, &method) > 0.999_999, "{name}");
+    }
+}
+
+#[test]
+fn jade_finds_the_sources_of_r() {
+    assert!(agreement(&fixtures(), "nongaussian.jade", &Jade::default()) > 0.999_999);
+}
+
+#[test]
+fn amuse_and_sobi_find_the_sources_of_numpy_and_pyriemann() {
+    let fixtures = fixtures();
+    assert!(agreement(&fixtures, "stationary.amuse", &Amuse::default()) > 0.999_999);
+    assert!(agreement(&fixtures, "stationary.sobi.rjd", &Sobi::default()) > 0.999_999);
+    // U-WEDGE minimises another criterion, and over all invertible matrices: near, not the same.
+    assert!(agreement(&fixtures, "stationary.sobi.uwedge", &Sobi::default()) > 0.99);
+}
+
+#[test]
+fn nss_finds_the_sources_of_pyriemann() {
+    let fixtures = fixtures();
+    let orthogonal = Nss {
+        diagonalizer: Diagonalizer::Orthogonal,
+        ..Nss::default()
+    };
+    assert!(agreement(&fixtures, "nonstationary.nss.pham", &Nss::default()) > 0.999_999);
+    assert!(agreement(&fixtures, "nonstationary.nss.rjd", &orthogonal) > 0.999_999);
+    // U-WEDGE is not orthogonal either, but weighs the blocks by their power instead of equally.
+    assert!(agreement(&fixtures, "nonstationary.nss.uwedge", &Nss::default()) > 0.99);
+}
+
+// ---- on problems made for them
+
+/// White Gaussian noise under envelopes that change slowly and differently.
+fn modulated(n_samples: usize, k: usize) -> (Mat<f64>, Mat<f64>, Mat<f64>) {
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let sources = Mat::from_fn(n_samples, k, |t, source| {
+        let phase = (source + 1) as f64 * 1.7 * t as f64 / n_samples as f64 + 0.3 * source as f64;
+        let noise: f64 = StandardNormal.sample(&mut rng);
+        (1.2 * (std::f64::consts::TAU * phase).sin()).exp() * noise
+    });
+    let mixing = Mat::from_fn(k, k, |c, s| {
+        ((2 + 3 * c + 2 * s + c * s) as f64).cos() + f64::from(c == s)
+    });
+    (&sources * mixing.transpose(), sources, mixing)
+}
+
+/// MAC of a method on observations with known sources; what it says about itself must hold.
+#[track_caller]
+fn recovers(
+    method: &impl Method,
+    (y, s, mixing): &(Mat<f64>, Mat<f64>, Mat<f64>),
+) -> Decomposition {
+    let found = method
+        .separate(&Recording::from_mat(y.clone()).unwrap(), s.ncols())
+        .unwrap();
+    let mac = match_sources(found.sources(), &Reference::new(s.clone()).unwrap())
+        .unwrap()
+        .mac();
+    let amari = amari_from_mixing(found.mixing(), mixing.as_ref()).unwrap();
+    println!(
+        "{}: MAC {mac:.4}, Amari {amari:.4}, {}",
+        method.name(),
+        found.convergence()
+    );
+    assert!(
+        mac > 0.98 && amari < 0.1,
+        "{}: {mac}, {amari}",
+        method.name()
+    );
+    assert!(found.convergence().converged, "{}", found.convergence());
+    found
+}
+
+#[test]
+fn methods_of_higher_order_separate_laplace_and_uniform_sources() {
+    let problem = independent(4000, 4, 3);
+    for extraction in [Extraction::Parallel, Extraction::Deflation] {
+        for nonlinearity in Nonlinearity::ALL {
+            recovers(
+                &FastIca {
+                    extraction,
+                    nonlinearity,
+                    ..FastIca::default()
+                },
+                &problem,
+            );
+        }
+    }
+    recovers(&Picard::default(), &problem);
+    recovers(
+        &Picard {
+            orthogonal: false,
+            ..Picard::default()
+        },
+        &problem,
+    );
+    recovers(&Jade::default(), &problem);
+}
+
+#[test]
+fn methods_of_second_order_separate_autoregressive_sources() {
+    let problem = ProblemSpec {
+        kind: SourceKind::Ar,
+        n_samples: 5000,
+        n_sources: 4,
+        n_channels: 4,
+        noise: 0.0,
+        ..ProblemSpec::default()
+    }
+    .generate()
+    .unwrap();
+    let problem = (
+        problem.observations,
+        problem.sources,
+        problem.mixing.unwrap(),
+    );
+    recovers(&Amuse::default(), &problem);
+    recovers(&Sobi::default(), &problem);
+    let every_other = Sobi {
+        lags: (1..20).step_by(2).collect(),
+        ..Sobi::default()
+    };
+    recovers(&every_other, &problem);
+}
+
+#[test]
+fn block_covariances_separate_gaussian_sources_of_changing_variance() {
+    let problem = modulated(4000, 4);
+    recovers(&Nss::default(), &problem);
+    recovers(
+        &Nss {
+            diagonalizer: Diagonalizer::Orthogonal,
+            blocks: Some(30),
+            ..Nss::default()
+        },
+        &problem,
+    );
+}
+
+#[test]
+fn every_number_of_sources_runs() {
+    for k in [1, 2, 12] {
+        for name in Baseline::NAMES {
+            let (y, ..) = independent(1500, k, 5);
+            let found = Baseline::parse(name)
+                .unwrap()
+                .separate(&Recording::from_mat(y).unwrap(), k)
+                .unwrap();
+            assert_eq!(found.sources().shape(), (1500, k), "{name}");
+        }
+    }
+}
+
+// ---- what a result says of itself
+
+#[test]
+fn maps_between_channels_and_sources_belong_together() {
+    let (mut y, ..) = independent(900, 3, 1);
+    for (c, (unit, offset)) in [(1.0, 5.0), (1e3, -20.0), (1e-4, 0.01)]
+        .into_iter()
+        .enumerate()
+    {
+        y.col_as_slice_mut(c)
+            .iter_mut()
+            .for_each(|v| *v = *v * unit + offset);
+    }
+    for t in [0, 100, 101, 102, 899] {
+        y[(t, t % 3)] = f64::NAN;
+    }
+    let recording = Recording::from_mat(y.clone()).unwrap();
+    let complete: Vec<usize> = (0..900).filter(|&t| !recording.is_missing(t)).collect();
+    for name in Baseline::NAMES {
+        let found = Baseline::parse(name)
+            .unwrap()
+            .separate(&recording, 3)
+            .unwrap();
+        assert_eq!(found.method(), name);
+        let (s, again) = (found.sources(), found.apply(y.as_ref()).unwrap());
+        for k in 0..3 {
+            assert!(s[(100, k)].is_nan() && s[(899, k)].is_nan() && again[(101, k)].is_nan());
+            let sum: f64 = complete.iter().map(|&t| s[(t, k)]).sum();
+            let square: f64 = complete.iter().map(|&t| s[(t, k)] * s[(t, k)]).sum();
+            assert!((sum / complete.len() as f64).abs() < 1e-9);
+            assert!(
+                (square / complete.len() as f64 - 1.0).abs() < 1e-9,
+                "{name}"
+            );
+            assert!(
+                complete
+                    .iter()
+                    .all(|&t| (s[(t, k)] - again[(t, k)]).abs() < 1e-9)
+            );
+        }
+        // As many sources as channels: nothing of the recording is lost.
+        for &t in &complete {
+            for (c, unit) in [1.0, 1e3, 1e-4].into_iter().enumerate() {
+                let back = found.mean()[c]
+                    + (0..3)
+                        .map(|k| s[(t, k)] * found.mixing()[(c, k)])
+                        .sum::<f64>();
+                assert!(
+                    (back - y[(t, c)]).abs() < 1e-9 * unit,
+                    "{name}: {back} against {}",
+                    y[(t, c)]
+                );
+            }
+        }
+        assert!(found.apply(Mat::zeros(5, 2).as_ref()).is_err());
+    }
+}
+
+#[test]
+fn sources_come_in_the_order_of_their_correlation_times() {
+    let recording = ProblemSpec {
+        kind: SourceKind::NonSmooth,
+        n_samples: 3000,
+        n_sources: 4,
+        ..ProblemSpec::default()
+    }
+    .generate()
+    .unwrap()
+    .recording()
+    .unwrap();
+    for name in Baseline::NAMES {
+        let found = Baseline::parse(name)
+            .unwrap()
+            .separate(&recording, 4)
+            .unwrap();
+        let times: Vec<usize> = (0..4).map(|k| time_of(&found, k)).collect();
+        assert!(
+            times.is_sorted() && times[0] < times[3],
+            "{name}: {times:?}"
+        );
+    }
+}
+
+fn time_of(found: &Decomposition, source: usize) -> usize {
+    correlation_time(
+        &found
+            .sources()
+            .col(source)
+            .iter()
+            .copied()
+            .collect::<Vec<_>>(),
+    )
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_and_another_the_same_sources() {
+    let (y, ..) = independent(2000, 3, 9);
+    let recording = Recording::from_mat(y).unwrap();
+    for name in Baseline::NAMES {
+        let run = |seed: u64| {
+            Baseline::parse(name)
+                .unwrap()
+                .with_seed(seed)
+                .separate(&recording, 3)
+                .unwrap()
+        };
+        let in_pool = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| run(4))
+        };
+        assert_eq!(in_pool(1), in_pool(3), "{name}");
+        let (first, other) = (run(4), run(5));
+        let matching = match_sources(
+            other.sources(),
+            &Reference::new(first.sources().to_owned()).unwrap(),
+        )
+        .unwrap();
+        assert!(matching.worst() > 0.999, "{name}: {}", matching.worst());
+    }
+}
+
+#[test]
+fn a_search_that_is_cut_short_says_so() {
+    let (y, ..) = independent(1000, 4, 2);
+    let recording = Recording::from_mat(y).unwrap();
+    let cut: [Baseline; 4] = [
+        Baseline::FastIca(FastIca {
+            max_iterations: 1,
+            ..FastIca::default()
+        }),
+        Baseline::Picard(Picard {
+            max_iterations: 1,
+            ..Picard::default()
+        }),
+        Baseline::Jade(Jade {
+            max_sweeps: 1,
+            ..Jade::default()
+        }),
+        Baseline::Nss(Nss {
+            max_sweeps: 1,
+            ..Nss::default()
+        }),
+    ];
+    for method in cut {
+        let found = method.separate(&recording, 4).unwrap();
+        let report = found.convergence();
+        assert!(
+            !report.converged && report.reason == StopReason::IterationLimit,
+            "{method}: {report}"
+        );
+        assert!(
+            report.value > report.tolerance && report.iterations == 1,
+            "{method}: {report}"
+        );
+    }
+}
+
+// ---- what cannot be separated
+
+#[track_caller]
+fn refused(result: Result<Decomposition, Error>, parts: &[&str]) {
+    let message = result.expect_err("should be refused").to_string();
+    for part in parts {
+        assert!(
+            message.contains(part),
+            "\"{message}\" should contain \"{part}\""
+        );
+    }
+}
+
+#[test]
+fn channels_that_do_not_support_the_sources_are_refused_by_every_method() {
+    let (y, ..) = independent(500, 3, 1);
+    let constant = Mat::from_fn(500, 3, |t, c| if c == 1 { 2.5 } else { y[(t, c)] });
+    let copied = Mat::from_fn(500, 3, |t, c| y[(t, if c == 2 { 0 } else { c })]);
+    for name in Baseline::NAMES {
+        let run = |y: &Mat<f64>, k: usize| {
+            let recording = Recording::from_mat(y.clone()).unwrap();
+            Baseline::parse(name).unwrap().separate(&recording, k)
+        };
+        refused(
+            run(&constant, 3),
+            &["3 sources", "rank 2", "constant: drop channel ch2"],
+        );
+        refused(run(&copied, 3), &["duplicated: drop channel ch3"]);
+        refused(run(&y, 4), &["4 sources", "rank 3"]);
+        refused(run(&y, 0), &["0 sources"]);
+        assert!(run(&constant, 2).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn recordings_that_are_too_short_are_refused() {
+    let short = |n: usize| Recording::from_mat(independent(n, 3, 1).0).unwrap();
+    // 29 lags and 3 sources need 33 samples.
+    let sobi = Sobi::default();
+    refused(
+        sobi.separate(&short(32), 3),
+        &["32 complete samples", "sobi", "needs 33", "longer"],
+    );
+    assert!(sobi.separate(&short(33), 3).is_ok());
+    refused(
+        Amuse { lag: 40 }.separate(&short(43), 3),
+        &["amuse", "needs 44"],
+    );
+    let blocks = Nss {
+        blocks: Some(20),
+        ..Nss::default()
+    };
+    refused(blocks.separate(&short(119), 3), &["nss", "needs 120"]);
+    assert!(blocks.separate(&short(120), 3).is_ok());
+    // Long enough, but no two complete samples are an odd number of samples apart.
+    let (y, ..) = independent(400, 3, 1);
+    let gappy = Mat::from_fn(400, 3, |t, c| if t % 2 == 0 { f64::NAN } else { y[(t, c)] });
+    refused(
+        Amuse::default().separate(&Recording::from_mat(gappy).unwrap(), 3),
+        &["lag 1", "0 pairs of complete samples"],
+    );
+}
+
+#[test]
+fn options_out_of_range_are_refused_by_field() {
+    let recording = Recording::from_mat(independent(400, 3, 1).0).unwrap();
+    let fastica = FastIca::default;
+    let cases: Vec<(Baseline, &str)> = vec![
+        (
+            Baseline::FastIca(FastIca {
+                tolerance: 0.0,
+                ..fastica()
+            }),
+            "fastica.tolerance = 0.0",
+        ),
+        (
+            Baseline::FastIca(FastIca {
+                max_iterations: 0,
+                ..fastica()
+            }),
+            "fastica.max_iterations = 0",
+        ),
+        (
+            Baseline::FastIca(FastIca {
+                start: Some(Mat::identity(2, 2)),
+                ..fastica()
+            }),
+            "expected 3 × 3",
+        ),
+        (
+            Baseline::Picard(Picard {
+                tolerance: f64::NAN,
+                ..Picard::default()
+            }),
+            "picard.tolerance = NaN",
+        ),
+        (
+            Baseline::Picard(Picard {
+                max_iterations: 0,
+                ..Picard::default()
+            }),
+            "picard.max_iterations = 0",
+        ),
+        (
+            Baseline::Picard(Picard {
+                least_curvature: -1.0,
+                ..Picard::default()
+            }),
+            "picard.least_curvature = -1.0",
+        ),
+        (
+            Baseline::Jade(Jade {
+                tolerance: -1.0,
+                ..Jade::default()
+            }),
+            "jade.tolerance = -1.0",
+        ),
+        (
+            Baseline::Jade(Jade {
+                max_sweeps: 0,
+                ..Jade::default()
+            }),
+            "jade.max_sweeps = 0",
+        ),
+        (Baseline::Amuse(Amuse { lag: 0 }), "amuse.lag = 0"),
+        (
+            Baseline::Sobi(Sobi {
+                lags: vec![],
+                ..Sobi::default()
+            }),
+            "sobi.lags = []",
+        ),
+        (
+            Baseline::Sobi(Sobi {
+                lags: vec![3, 0],
+                ..Sobi::default()
+            }),
+            "sobi.lags = [3, 0]",
+        ),
+        (
+            Baseline::Sobi(Sobi {
+                lags: vec![usize::MAX],
+                ..Sobi::default()
+            }),
+            "too few for sobi",
+        ),
+        (
+            Baseline::Sobi(Sobi {
+                max_sweeps: 0,
+                ..Sobi::default()
+            }),
+            "sobi.max_sweeps = 0",
+        ),
+        (
+            Baseline::Nss(Nss {
+                blocks: Some(1),
+                ..Nss::default()
+            }),
+            "nss.blocks = Some(1)",
+        ),
+        (
+            Baseline::Nss(Nss {
+                blocks: Some(usize::MAX),
+                ..Nss::default()
+            }),
+            "too few for nss",
+        ),
+        (
+            Baseline::Nss(Nss {
+                tolerance: f64::INFINITY,
+                ..Nss::default()
+            }),
+            "nss.tolerance = inf",
+        ),
+    ];
+    for (method, part) in cases {
+        refused(method.separate(&recording, 3), &[part]);
+    }
+}
+
+// ---- on components of the caller's own
+
+#[test]
+fn components_of_ones_own_can_be_unmixed() {
+    let problem = ProblemSpec {
+        kind: SourceKind::Ar,
+        mixing: MixingKind::Linear,
+        n_samples: 2000,
+        ..ProblemSpec::default()
+    }
+    .generate()
+    .unwrap();
+    let recording = problem.recording().unwrap();
+    let whitening = Whitening::fit(recording.observations(), 3, recording.channel_names()).unwrap();
+    let whitened = whitening.transform(recording.observations()).unwrap();
+    let found = Sobi::default()
+        .unmix(&Components::new(whitened.as_ref(), None).unwrap())
+        .unwrap();
+    let mac = match_sources(
+        (&whitened * found.matrix).as_ref(),
+        &problem.reference().unwrap(),
+    )
+    .unwrap()
+    .mac();
+    assert!(mac > 0.98, "{mac}");
+}

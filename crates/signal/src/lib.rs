@@ -1,0 +1,29 @@
+//! Recordings, what is done to them before any method sees them, and the numerics that all methods
+//! share.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`recording`] | validated observations of m channels at T instants |
+//! | [`preprocess`] | centering, scaling, whitening, all invertible; the number of sources |
+//! | [`rows`], [`columns`] | which samples can be used; columns of matrices as slices |
+//! | [`moments`] | mean, deviation, and what "constant" means |
+//! | [`correlation_time`] | the time scale of a source |
+//! | [`assignment`] | the best assignment of rows to columns, and its margin |
+//! | [`random`] | every choice of a run from its seed, through a named stream |
+//! | [`elementary`] | exp and tanh that vectorise, with the same bits on every machine |
+//!
+//! Deliberately absent: separation of any kind, true sources, files, printing and clocks.
+
+pub mod assignment;
+pub mod columns;
+pub mod correlation_time;
+pub mod elementary;
+pub mod error;
+pub mod moments;
+pub mod preprocess;
+pub mod random;
+pub mod recording;
+pub mod rows;
+
+pub use error::{Error, Result};
+pub use recording::Recording;
