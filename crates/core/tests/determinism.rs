@@ -1,4 +1,4 @@
-//! The same seed gives the same bits: whatever the number of threads, and wherever the run was
+//! Equal seeds give equal bits: whatever the number of threads, and wherever the run was
 //! stopped and resumed.
 //!
 //! A run is reduced to a [`Fingerprint`]: the bits of everything that it leaves behind, by name.
@@ -7,10 +7,14 @@ mod common;
 
 use common::{STEPS, affine, neural, nonlinear, paper, recording, with_gaps};
 use faer::MatRef;
+use std::fmt::Debug;
 use std::ops::ControlFlow;
 use strtransformer::config::{AssignmentRule, EngineKind};
 use strtransformer::model::objective::Terms;
-use strtransformer::train::{Observer, Session, Start, StepReport, StopReason, separate_observed};
+use strtransformer::separation::SeparationParts;
+use strtransformer::train::{
+    Checkpoint, Observer, Session, Start, StepReport, StopReason, separate_observed,
+};
 use strtransformer::{Config, Recording, Separation, Trainer};
 
 type Fingerprint = Vec<(&'static str, Vec<u64>)>;
@@ -27,43 +31,79 @@ fn of_matrix(matrix: MatRef<'_, f64>) -> Vec<u64> {
     )
 }
 
-fn of_terms(t: Terms) -> [f64; 7] {
+fn of_terms(terms: Terms) -> [f64; 7] {
+    let Terms {
+        total,
+        reconstruction,
+        structure,
+        separation,
+        smoothness,
+        entropy,
+        gap,
+    } = terms;
     [
-        t.total,
-        t.reconstruction,
-        t.structure,
-        t.separation,
-        t.smoothness,
-        t.entropy,
-        t.gap,
+        total,
+        reconstruction,
+        structure,
+        separation,
+        smoothness,
+        entropy,
+        gap,
     ]
 }
 
+/// Every field as text, in which different numbers differ.
+fn of_fields(value: &impl Debug) -> Vec<u64> {
+    format!("{value:?}").bytes().map(u64::from).collect()
+}
+
+/// Everything that a run leaves behind. The patterns have no `..`: a field that is added does not
+/// compile before it has a line here.
 fn fingerprint(separation: &Separation) -> Fingerprint {
-    let parts = separation.parts();
+    let SeparationParts {
+        config: _, // holds the number of threads
+        sources,
+        mixer,
+        raw_gaps,
+        controller,
+        networks,
+        energy,
+        scaling,
+        whitening,
+        unmixing,
+        bend,
+        gauge,
+        terms,
+        smoothed_objective,
+        stop,
+        converged,
+        steps,
+        seed,
+        restart,
+        restarts,
+        channel_names: _, // given with the recording
+        sampling_rate: _,
+    } = separation.parts();
+    let bend = bend.as_ref().map(|bend| of_matrix(bend.as_ref()));
+    let gauge = gauge.iter().flat_map(|&(mean, divisor)| [mean, divisor]);
     vec![
-        ("sources", of_matrix(parts.sources.as_ref())),
-        ("networks", bits(parts.networks.iter().flatten().copied())),
-        ("mixer", bits(parts.mixer.parameters().iter().copied())),
-        ("raw gaps", bits(parts.raw_gaps.iter().copied())),
-        ("energy", bits(parts.energy.iter().copied())),
-        ("unmixing", of_matrix(parts.unmixing.as_ref())),
-        (
-            "gauge",
-            bits(
-                parts
-                    .gauge
-                    .iter()
-                    .flat_map(|&(mean, divisor)| [mean, divisor]),
-            ),
-        ),
-        ("terms", bits(of_terms(parts.terms))),
-        ("smoothed objective", bits([parts.smoothed_objective])),
-        ("restarts", bits(parts.restarts.iter().map(|r| r.objective))),
-        (
-            "end",
-            vec![parts.steps as u64, parts.stop as u64, parts.restart as u64],
-        ),
+        ("sources", of_matrix(sources.as_ref())),
+        ("networks", bits(networks.iter().flatten().copied())),
+        ("mixer", bits(mixer.parameters().iter().copied())),
+        ("raw gaps", bits(raw_gaps.iter().copied())),
+        ("controller", of_fields(controller)),
+        ("energy", bits(energy.iter().copied())),
+        ("scaling", of_fields(scaling)),
+        ("whitening", of_matrix(whitening.matrix())),
+        ("whitened mean", bits(whitening.mean().iter().copied())),
+        ("variances", bits(whitening.eigenvalues().iter().copied())),
+        ("unmixing", of_matrix(unmixing.as_ref())),
+        ("bend", bend.unwrap_or_default()),
+        ("gauge", bits(gauge)),
+        ("terms", bits(of_terms(*terms))),
+        ("smoothed objective", bits([*smoothed_objective])),
+        ("restarts", of_fields(restarts)),
+        ("end", of_fields(&(stop, converged, steps, seed, restart))),
     ]
 }
 
@@ -72,6 +112,14 @@ fn same(what: &str, expected: &Fingerprint, found: &Fingerprint) {
     for ((name, expected), (_, found)) in expected.iter().zip(found) {
         assert!(expected == found, "{what}: {name} has other bits");
     }
+}
+
+/// The last checkpoint, with the moments that a separation has not, compared field by field.
+#[track_caller]
+fn same_checkpoint(what: &str, expected: &Checkpoint, found: &Checkpoint) {
+    let mut found = found.clone();
+    found.config = expected.config.clone(); // but for the number of threads
+    assert!(*expected == found, "{what}: the last checkpoint differs");
 }
 
 /// Terms and gradient norm of every step, in order of restart and step.
@@ -86,6 +134,13 @@ impl Observer for Trajectory {
         self.0.push((report.restart, report.step, bits(values)));
         ControlFlow::Continue(())
     }
+}
+
+/// What a run of one restart leaves in its last checkpoint.
+fn last_checkpoint(recording: &Recording, config: &Config) -> Checkpoint {
+    let mut trainer = Trainer::new(recording, config).unwrap();
+    trainer.run(&mut ());
+    trainer.checkpoint()
 }
 
 fn run(recording: &Recording, config: &Config) -> (Fingerprint, Trajectory) {
@@ -159,11 +214,13 @@ fn the_number_of_threads_changes_nothing() {
         for engine in [EngineKind::Cpu, EngineKind::Reference] {
             (config.engine, config.threads) = (engine, 1);
             let (expected, steps) = run(&recording, &config);
+            let last = last_checkpoint(&recording, &config);
             for threads in [1, 2, 4] {
                 config.threads = threads;
                 let (found, other) = run(&recording, &config);
                 let what = format!("{what}, {engine:?}, {threads} threads");
                 same(&what, &expected, &found);
+                same_checkpoint(&what, &last, &last_checkpoint(&recording, &config));
                 assert!(steps.0 == other.0, "{what}: steps differ");
             }
         }

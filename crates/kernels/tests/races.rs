@@ -23,8 +23,8 @@ const POOLS: &[usize] = if cfg!(miri) { &[2] } else { &[2, 4] };
 static RESULT: AtomicU64 = AtomicU64::new(0);
 static DONE: AtomicBool = AtomicBool::new(false);
 
-/// A hash of the parameters after a few steps. Sources and scales differ in size, so that threads run
-/// out of jobs at different times and help.
+/// A hash of the parameters after a few steps. Sources and scales differ in size, so that threads
+/// run out of jobs at different times and help.
 fn train(path: SimdPath) -> u64 {
     let (network, scales, n_draws) = if cfg!(miri) {
         let network = NetworkShape {

@@ -269,7 +269,7 @@ mod tests {
                                 *items += 1;
                                 done[place(item)].fetch_add(1, Ordering::Relaxed);
                             });
-                            // Whoever did them, the items of a phase are done when `for_each` returns.
+                            // All items are done when `for_each` returns, whoever did them.
                             let count = |item: usize| done[place(item)].load(Ordering::Relaxed);
                             assert!((0..=phase % 9).all(|item| count(item) == 1));
                             *phases += 1;
