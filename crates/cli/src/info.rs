@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use strt_io::{ReadOptions, inspect, load_checkpoint, load_model};
+use strt_io::{ReadOptions, SavedRestarts, inspect, load_model, load_restarts};
 use strt_runs::folder::{CHECKPOINT, Kind, SUMMARY};
 use strt_runs::load_summary;
 
@@ -196,7 +196,7 @@ fn tensors(path: &Path) -> Outcome<(String, Value)> {
     let model_error = match load_model(path) {
         Ok(model) => {
             let (t, k) = model.sources().shape();
-            let names = &model.parts().channel_names;
+            let names = model.channel_names();
             let text = format!(
                 "{}: a model of {k} sources, {t} samples, {} channels ({})\n  \
                  mixer {}, {} steps, {}, converged: {}\n  \
@@ -230,20 +230,31 @@ fn tensors(path: &Path) -> Outcome<(String, Value)> {
         Err(error) => error,
     };
     // Of a file that is neither, the first message is the better one.
-    let Ok(checkpoint) = load_checkpoint(path) else {
+    let Ok(SavedRestarts { running, finished }) = load_restarts(path) else {
         return Err(model_error.into());
     };
+    let checkpoint = &running[0];
     let (t, m) = checkpoint.shape;
     let k = checkpoint.config.n_sources;
     let steps = checkpoint.config.optimizer.steps.unwrap_or_default();
+    let progress: Vec<String> = running
+        .iter()
+        .map(|checkpoint| {
+            format!(
+                "restart {} has done {}",
+                checkpoint.restart + 1,
+                checkpoint.step
+            )
+        })
+        .collect();
     let text = format!(
         "{}: an unfinished run of {k} sources, {t} samples, {m} channels\n  \
-         restart {} of {}, {} of {steps} steps done\n  \
+         {} of {} restarts have ended; {}, of {steps} steps\n  \
          resume it with `{}`\n",
         path.display(),
-        checkpoint.restart + 1,
+        finished.len(),
         checkpoint.config.restarts,
-        checkpoint.step,
+        progress.join(", "),
         resume_command(path.parent().unwrap_or(path))
     );
     let json = json!({
@@ -252,9 +263,12 @@ fn tensors(path: &Path) -> Outcome<(String, Value)> {
         "sources": k,
         "samples": t,
         "channels": m,
-        "restart": checkpoint.restart,
         "restarts": checkpoint.config.restarts,
-        "step": checkpoint.step,
+        "finished": finished.len(),
+        "running": running
+            .iter()
+            .map(|checkpoint| json!({ "restart": checkpoint.restart, "step": checkpoint.step }))
+            .collect::<Vec<_>>(),
         "steps": steps,
         "config": checkpoint.config,
     });

@@ -11,11 +11,15 @@ use strtransformer::train::StepReport;
 /// Lines of a run that does not write to a terminal.
 const PLAIN_LINES: usize = 20;
 
-/// Progress of a run of many steps.
+/// Progress of a run of many steps, counted over all its restarts: they run side by side.
 pub enum Progress {
     Quiet,
     Bar(ProgressBar),
-    Plain { began: Instant, before: usize },
+    Plain {
+        began: Instant,
+        before: usize,
+        done: usize,
+    },
 }
 
 impl Progress {
@@ -28,6 +32,7 @@ impl Progress {
             return Progress::Plain {
                 began: Instant::now(),
                 before,
+                done: before,
             };
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
@@ -47,26 +52,25 @@ impl Progress {
         match self {
             Progress::Quiet => {}
             Progress::Bar(bar) => {
-                bar.set_length(report.steps as u64);
-                bar.set_position(report.step as u64);
+                bar.set_length((report.steps * report.restarts) as u64);
+                bar.inc(1);
                 if report.step.is_multiple_of(10) || report.step == report.steps {
                     bar.set_message(state(report));
                 }
             }
-            Progress::Plain { began, before } => {
-                if report.step <= *before {
-                    // The next restart counts from its own beginning.
-                    (*began, *before) = (Instant::now(), report.step - 1);
-                }
-                let every = report.steps.div_ceil(PLAIN_LINES).max(1);
-                if report.step.is_multiple_of(every) || report.step == report.steps {
-                    let rate =
-                        (report.step - *before) as f64 / began.elapsed().as_secs_f64().max(1e-9);
-                    let left = (report.steps - report.step) as f64 / rate;
+            Progress::Plain {
+                began,
+                before,
+                done,
+            } => {
+                *done += 1;
+                let all = report.steps * report.restarts;
+                let every = all.div_ceil(PLAIN_LINES).max(1);
+                if done.is_multiple_of(every) || *done == all {
+                    let rate = (*done - *before) as f64 / began.elapsed().as_secs_f64().max(1e-9);
+                    let left = all.saturating_sub(*done) as f64 / rate;
                     note(&format!(
-                        "step {}/{}, {rate:.0} steps/s, {left:.0} s left, {}",
-                        report.step,
-                        report.steps,
+                        "step {done}/{all}, {rate:.0} steps/s, {left:.0} s left, {}",
                         state(report)
                     ));
                 }

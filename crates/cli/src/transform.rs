@@ -133,7 +133,7 @@ impl Transform {
     /// The new recording with its channels as the model has them: by name where the file has those
     /// names, else as they come.
     fn recording(&self, model: &Separation) -> Outcome<Recording> {
-        let wanted = &model.parts().channel_names;
+        let wanted = model.channel_names();
         let opened = open(&self.input, &self.reading, self.quiet)?;
         let found = opened.recording.channel_names();
         let order: Option<Vec<usize>> = wanted
@@ -149,7 +149,7 @@ impl Transform {
                 let values = opened.recording.observations();
                 let picked =
                     faer::Mat::from_fn(values.nrows(), order.len(), |t, c| values[(t, order[c])]);
-                let recording = Recording::from_mat(picked)?.with_channel_names(wanted.clone())?;
+                let recording = Recording::from_mat(picked)?.with_channel_names(wanted.to_vec())?;
                 Ok(match opened.recording.sampling_rate() {
                     Some(rate) => recording.with_sampling_rate(rate)?,
                     None => recording,

@@ -105,7 +105,7 @@ impl Inspect for Trainer {
 
     fn set_parameter(&mut self, name: &str, value: &Mat<f64>) {
         let mut all = Tensors::default();
-        all.put(name, value.clone()); // found before what is put later under the same name
+        all.put(name, value.clone());
         let Model {
             space,
             mixer,
@@ -118,6 +118,7 @@ impl Inspect for Trainer {
             _ if space.set_parameter(name, value) => Ok(()),
             _ => {
                 energy.save_parameters(&mut all);
+                all.put(name, value.clone());
                 energy.restore_parameters(&all)
             }
         };

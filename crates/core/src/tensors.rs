@@ -6,17 +6,18 @@
 
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
+use std::collections::BTreeMap;
 
-/// Named matrices, in the order in which they were put.
+/// Named matrices, in the order of their names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tensors {
-    entries: Vec<(String, Mat<f64>)>,
+    entries: BTreeMap<String, Mat<f64>>,
 }
 
 impl Tensors {
-    /// Adds a matrix.
+    /// Adds a matrix, or replaces the one of this name.
     pub fn put(&mut self, name: impl Into<String>, value: Mat<f64>) {
-        self.entries.push((name.into(), value));
+        self.entries.insert(name.into(), value);
     }
 
     /// Adds a vector, as one column.
@@ -31,8 +32,7 @@ impl Tensors {
 
     /// The matrix of this name.
     pub fn get(&self, name: &str) -> Option<MatRef<'_, f64>> {
-        let entry = self.entries.iter().find(|(own, _)| own == name);
-        entry.map(|(_, value)| value.as_ref())
+        self.entries.get(name).map(|value| value.as_ref())
     }
 
     /// Copies the matrix of this name, which must have the shape of `to`.

@@ -1,29 +1,31 @@
-//! [`Checkpoint`] ↔ file, bit for bit.
+//! [`Checkpoint`]s ↔ file, bit for bit.
 //!
-//! The file holds what [`strtransformer::Trainer::resume`] needs besides the recording and, where
-//! the run was started with them, the caller's own mixer or initial sources. Adam's moments bear
-//! the name of what they belong to, after `adam.first.` and `adam.second.`.
+//! A file holds what [`strtransformer::train::Session::resume`] needs of the restarts that are in
+//! progress, besides the recording and, where the run was started with them, parts of the caller's
+//! own: scalars in the metadata, and every tensor under `<restart>.<name>`. Which tensors there are
+//! is decided by the parts of the run that put them; whether they fit is checked by those parts,
+//! when the run is resumed.
 
 use crate::atomic;
 use crate::error::Result;
 use crate::networks;
-use crate::records::{Number, TermsRecord};
+use crate::records::{Number, Restart, TermsRecord};
 use crate::tensors::{Decoder, Encoded, Encoder, Format, Numbers, Origin};
-use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use strtransformer::config::Coordinates;
-use strtransformer::train::{BranchCheckpoint, Checkpoint, Moments, Terms};
+use strtransformer::Config;
+use strtransformer::objective::Terms;
+use strtransformer::tensors::Tensors;
+use strtransformer::train::{Checkpoint, Convergence, RestartSummary};
 
-const FIBER: &str = "fiber";
-const SOURCES: &str = "sources";
-const SOURCE_MOMENTS: &str = "sources.moments";
-const MIXER: &str = "mixer.parameters";
-const RAW_GAPS: &str = "controller.raw_gaps";
-const BRANCHES: &str = "branches";
-
-/// Prefixes of Adam's first and second moments.
-const MOMENTS: [&str; 2] = ["adam.first.", "adam.second."];
+/// The restarts of an unfinished run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedRestarts {
+    /// Those in progress, at least one.
+    pub running: Vec<Checkpoint>,
+    /// Those that have ended.
+    pub finished: Vec<RestartSummary>,
+}
 
 /// The metadata entry `state` of a checkpoint.
 #[derive(Serialize, Deserialize)]
@@ -32,34 +34,23 @@ struct State {
     samples: usize,
     channels: usize,
     fingerprint: u64,
-    seed: u64,
+    running: Vec<Running>,
+    finished: Vec<Restart>,
+}
+
+/// A restart in progress.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Running {
     restart: usize,
+    seed: u64,
     step: usize,
-    updates: Updates,
-    convergence: Convergence,
-    #[serde(with = "TermsRecord")]
-    terms: Terms,
-}
-
-/// Adam updates of each group so far.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Updates {
-    fiber: u64,
-    sources: u64,
-    mixer: u64,
-    controller: u64,
-    networks: u64,
-}
-
-/// Smoothed objective and time since it improved.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Convergence {
     average: Number,
     weight: Number,
     best: Number,
     since_best: usize,
+    #[serde(with = "TermsRecord")]
+    terms: Terms,
 }
 
 /// Writes a checkpoint to a file, whole or not at all.
@@ -69,170 +60,133 @@ struct Convergence {
 /// cannot be written, [`Error::Content`](crate::Error::Content) when it could not be loaded again.
 /// An old file is then left as it was.
 pub fn save_checkpoint(checkpoint: &Checkpoint, path: impl AsRef<Path>) -> Result<()> {
+    save_restarts(std::slice::from_ref(checkpoint), &[], path)
+}
+
+/// Writes the restarts of an unfinished run to a file, whole or not at all. Those in progress belong
+/// to one recording and one configuration.
+///
+/// # Errors
+/// As [`save_checkpoint`].
+pub fn save_restarts(
+    running: &[Checkpoint],
+    finished: &[RestartSummary],
+    path: impl AsRef<Path>,
+) -> Result<()> {
     let path = path.as_ref();
-    let encoded = encode(checkpoint);
+    let encoded = encode(running, finished);
     decode(path, encoded.bytes(), Origin::Memory)?;
     atomic::write(path, |file| encoded.write_to(file))
 }
 
-/// Reads a checkpoint: the same bits that were saved.
+/// Reads a checkpoint: the bits that were saved.
+///
+/// # Errors
+/// Whatever is wrong with the file, and when it holds more than one restart.
+pub fn load_checkpoint(path: impl AsRef<Path>) -> Result<Checkpoint> {
+    let path = path.as_ref();
+    let bytes = atomic::read(path)?;
+    let mut running = decode(path, &bytes, Origin::File)?.running;
+    match (running.pop(), running.len()) {
+        (Some(only), 0) => Ok(only),
+        (_, others) => {
+            let input = Decoder::new(path, &bytes, Format::Checkpoint, Origin::File)?;
+            let found = format!("{} of them", others + 1);
+            Err(input.content("metadata `state`", "one restart in progress", found))
+        }
+    }
+}
+
+/// Reads the restarts of an unfinished run.
 ///
 /// # Errors
 /// Whatever is wrong with the file.
-pub fn load_checkpoint(path: impl AsRef<Path>) -> Result<Checkpoint> {
+pub fn load_restarts(path: impl AsRef<Path>) -> Result<SavedRestarts> {
     let path = path.as_ref();
     decode(path, &atomic::read(path)?, Origin::File)
 }
 
-fn encode(checkpoint: &Checkpoint) -> Encoded {
-    let [fiber, sources, mixer, controller] = &checkpoint.moments;
-    let (average, weight, best, since_best) = checkpoint.convergence;
+fn encode(running: &[Checkpoint], finished: &[RestartSummary]) -> Encoded {
+    let config = running.first().map_or(Config::default(), |c| c.config.clone());
     let state = State {
-        samples: checkpoint.shape.0,
-        channels: checkpoint.shape.1,
-        fingerprint: checkpoint.fingerprint,
-        seed: checkpoint.seed,
-        restart: checkpoint.restart,
-        step: checkpoint.step,
-        updates: Updates {
-            fiber: fiber.count,
-            sources: sources.count,
-            mixer: mixer.count,
-            controller: controller.count,
-            networks: checkpoint.network_updates,
-        },
-        convergence: Convergence {
+        samples: running.first().map_or(0, |c| c.shape.0),
+        channels: running.first().map_or(0, |c| c.shape.1),
+        fingerprint: running.first().map_or(0, |c| c.fingerprint),
+        running: running.iter().map(Running::of).collect(),
+        finished: finished.iter().copied().map(Restart).collect(),
+    };
+    let mut out = Encoder::new(Format::Checkpoint, &config, &state);
+    for checkpoint in running {
+        for (name, value) in checkpoint.tensors.iter() {
+            out.matrix(&tensor_name(checkpoint.restart, name), value);
+        }
+    }
+    out.finish()
+}
+
+fn tensor_name(restart: usize, name: &str) -> String {
+    format!("{restart}.{name}")
+}
+
+impl Running {
+    fn of(checkpoint: &Checkpoint) -> Running {
+        let Convergence {
+            average,
+            weight,
+            best,
+            since_best,
+        } = checkpoint.convergence;
+        Running {
+            restart: checkpoint.restart,
+            seed: checkpoint.seed,
+            step: checkpoint.step,
             average: Number(average),
             weight: Number(weight),
             best: Number(best),
             since_best,
-        },
-        terms: checkpoint.terms,
-    };
-    let mut out = Encoder::new(Format::Checkpoint, &checkpoint.config, &state);
-    if let Some(fiber) = &checkpoint.fiber {
-        out.matrix(FIBER, fiber.as_ref());
+            terms: checkpoint.terms,
+        }
     }
-    if let Some(sources) = &checkpoint.sources {
-        out.matrix(SOURCES, sources.as_ref());
-    }
-    if !checkpoint.source_moments.is_empty() {
-        out.vector(SOURCE_MOMENTS, &checkpoint.source_moments);
-    }
-    out.vector(MIXER, &checkpoint.mixer);
-    out.vector(RAW_GAPS, &checkpoint.raw_gaps);
-    let order: [fn(&Moments) -> MatRef<'_, f64>; 2] = [|m| m.first.as_ref(), |m| m.second.as_ref()];
-    for (prefix, moment) in MOMENTS.into_iter().zip(order) {
-        out.matrix(&format!("{prefix}{FIBER}"), moment(fiber));
-        out.matrix(&format!("{prefix}{SOURCES}"), moment(sources));
-        out.column(&format!("{prefix}{MIXER}"), moment(mixer));
-        out.column(&format!("{prefix}{RAW_GAPS}"), moment(controller));
-    }
-    let mut encode_networks = |prefix: &str, part: fn(&BranchCheckpoint) -> &[f64]| {
-        let values = checkpoint.branches.iter().map(part);
-        networks::encode(
-            &mut out,
-            &format!("{prefix}{BRANCHES}"),
-            &checkpoint.config,
-            values,
-        );
-    };
-    encode_networks("", |branch| &branch.parameters);
-    encode_networks(MOMENTS[0], |branch| &branch.first);
-    encode_networks(MOMENTS[1], |branch| &branch.second);
-    out.finish()
 }
 
-fn decode(path: &Path, bytes: &[u8], origin: Origin) -> Result<Checkpoint> {
+fn decode(path: &Path, bytes: &[u8], origin: Origin) -> Result<SavedRestarts> {
     let mut input = Decoder::new(path, bytes, Format::Checkpoint, origin)?;
     let config = input.config()?;
     let state: State = input.state()?;
-    let (t, k) = (state.samples, config.n_sources);
-    let finite = Numbers::Finite;
-
-    let coordinates = config.sources.coordinates;
-    let fiber = (coordinates != Some(Coordinates::Direct))
-        .then(|| input.matrix(FIBER, k, k, finite))
-        .transpose()?;
-    let (rows, columns) = match coordinates {
-        Some(Coordinates::Neural) => config.sources.bend_shape(k),
-        _ => (t, k),
-    };
-    // In fiber coordinates E may be absent; S of direct ones and the bend of neural ones may not.
-    let sources = (coordinates != Some(Coordinates::Fiber) || input.shape(SOURCES).is_some())
-        .then(|| input.matrix(SOURCES, rows, columns, finite))
-        .transpose()?;
-    let source_moments = match input.shape(SOURCE_MOMENTS) {
-        Some(_) => input.vector(SOURCE_MOMENTS, finite)?,
-        None => Vec::new(),
-    };
-    let mixer = input.vector(MIXER, finite)?;
-    let raw_gaps = input.tensor(RAW_GAPS, &[k + 1], finite)?;
-    // Sources that never move have moments of no rows.
-    let free = match input.shape(&format!("{}{SOURCES}", MOMENTS[0])) {
-        Some(&[0, _]) => 0,
-        _ => rows,
-    };
-    let mut pair = |name: &str, rows: usize, columns: Option<usize>, count: u64| {
-        let mut moment = |prefix| -> Result<Mat<f64>> {
-            let name = format!("{prefix}{name}");
-            match columns {
-                Some(columns) => input.matrix(&name, rows, columns, finite),
-                None => {
-                    let values = input.tensor(&name, &[rows], finite)?;
-                    Ok(Mat::from_fn(rows, 1, |i, _| values[i]))
-                }
-            }
-        };
-        Ok(Moments {
-            first: moment(MOMENTS[0])?,
-            second: moment(MOMENTS[1])?,
-            count,
+    if state.running.is_empty() {
+        let expected = "at least one restart in progress";
+        return Err(input.content("metadata `state`", expected, "none"));
+    }
+    networks::check_size(&input, &config)?;
+    let shape = (state.samples, state.channels);
+    let running = state.running.into_iter().map(|running| {
+        let prefix = tensor_name(running.restart, "");
+        let mut tensors = Tensors::default();
+        for name in input.names_with_prefix(&prefix) {
+            let value = input.any_matrix(&name, Numbers::Finite)?;
+            tensors.put(&name[prefix.len()..], value);
+        }
+        Ok(Checkpoint {
+            config: config.clone(),
+            seed: running.seed,
+            restart: running.restart,
+            step: running.step,
+            shape,
+            fingerprint: state.fingerprint,
+            tensors,
+            convergence: Convergence {
+                average: running.average.0,
+                weight: running.weight.0,
+                best: running.best.0,
+                since_best: running.since_best,
+            },
+            terms: running.terms,
         })
-    };
-    let moments = [
-        pair(FIBER, k, Some(k), state.updates.fiber)?,
-        pair(SOURCES, free, Some(columns), state.updates.sources)?,
-        pair(MIXER, mixer.len(), None, state.updates.mixer)?,
-        pair(RAW_GAPS, k + 1, None, state.updates.controller)?,
-    ];
-    let mut networks = |prefix: &str| {
-        networks::decode(&mut input, &format!("{prefix}{BRANCHES}"), &config, finite)
-    };
-    let (parameters, first, second) = (networks("")?, networks(MOMENTS[0])?, networks(MOMENTS[1])?);
+    });
+    let running = running.collect::<Result<_>>()?;
     input.finish()?;
-    let branches = parameters
-        .into_iter()
-        .zip(first)
-        .zip(second)
-        .map(|((parameters, first), second)| BranchCheckpoint {
-            parameters,
-            first,
-            second,
-        })
-        .collect();
-    let convergence = state.convergence;
-    Ok(Checkpoint {
-        config,
-        seed: state.seed,
-        restart: state.restart,
-        step: state.step,
-        shape: (state.samples, state.channels),
-        fingerprint: state.fingerprint,
-        fiber,
-        sources,
-        source_moments,
-        mixer,
-        raw_gaps,
-        branches,
-        network_updates: state.updates.networks,
-        moments,
-        convergence: (
-            convergence.average.0,
-            convergence.weight.0,
-            convergence.best.0,
-            convergence.since_best,
-        ),
-        terms: state.terms,
+    Ok(SavedRestarts {
+        running,
+        finished: state.finished.into_iter().map(|ended| ended.0).collect(),
     })
 }

@@ -49,14 +49,22 @@ pub enum Error {
         remedy: &'static str,
     },
     /// Written by a version of the format that this program does not know.
-    #[error("{}: expected format version {supported}, found {found}; a newer StrTransformer wrote this file: update to \
-             read it", path.display())]
+    #[error(
+        "{}: expected format version {supported}, found {found}; {}",
+        path.display(),
+        if found > supported {
+            "a newer StrTransformer wrote this file: update to read it"
+        } else {
+            "an earlier StrTransformer wrote this file, and its layout is no longer read: separate \
+             the recording again"
+        }
+    )]
     Version {
         /// The file.
         path: PathBuf,
         /// The version of the file.
         found: u64,
-        /// The newest version that can be read.
+        /// The version that can be read.
         supported: u64,
     },
     /// One tensor or field does not fit the rest.

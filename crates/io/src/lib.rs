@@ -164,7 +164,9 @@ mod tensors;
 mod write;
 
 pub use atomic::write_text;
-pub use checkpoint::{load_checkpoint, save_checkpoint};
+pub use checkpoint::{
+    SavedRestarts, load_checkpoint, load_restarts, save_checkpoint, save_restarts,
+};
 pub use commented::config_to_commented_toml;
 pub use config::{config_to_toml, load_config, save_config};
 pub use error::{Error, Result};

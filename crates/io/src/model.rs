@@ -15,9 +15,10 @@ use std::path::Path;
 use strtransformer::config::{Config, Coordinates, MixerKind};
 use strtransformer::mixer::{Mixer, MlpMixer};
 use strtransformer::preprocess::{ChannelScaling, Whitening};
-use strtransformer::separation::SeparationParts;
+use strtransformer::separation::{Record, Unmixing};
 use strtransformer::train::StopReason;
-use strtransformer::train::{ControllerState, Terms};
+use strtransformer::controller::ControllerState;
+use strtransformer::objective::Terms;
 use strtransformer::{Separation, config};
 
 /// The metadata entry `state` of a model.
@@ -88,37 +89,37 @@ pub fn load_model_with(path: impl AsRef<Path>, mixer: Box<dyn Mixer>) -> Result<
 
 /// The encoded separation, which has been read back: what was saved can be loaded.
 fn encode_checked(separation: &Separation, path: &Path) -> Result<Encoded> {
-    let parts = separation.parts();
-    let encoded = encode(parts);
-    let custom = parts.config.mixer.kind == MixerKind::Custom;
-    let given = custom.then(|| parts.mixer.clone_box());
+    let record = separation.record();
+    let encoded = encode(record);
+    let custom = record.config.mixer.kind == MixerKind::Custom;
+    let given = custom.then(|| record.mixer.clone_box());
     decode(path, encoded.bytes(), given, Origin::Memory)?;
     Ok(encoded)
 }
 
-fn encode(parts: &SeparationParts) -> Encoded {
+fn encode(record: &Record) -> Encoded {
     let (k, r) = (
-        parts.config.n_sources,
-        parts.config.branches.patch_sizes.len(),
+        record.config.n_sources,
+        record.config.branches.patch_sizes.len(),
     );
     let state = State {
-        samples: parts.sources.nrows(),
-        channel_names: parts.channel_names.clone(),
-        sampling_rate: parts.sampling_rate.map(Number),
-        stop: parts.stop,
-        converged: parts.converged,
-        steps: parts.steps,
-        seed: parts.seed,
-        restart: parts.restart,
-        restarts: parts.restarts.iter().copied().map(Restart).collect(),
-        smoothed_objective: Number(parts.smoothed_objective),
-        terms: parts.terms,
+        samples: record.sources.nrows(),
+        channel_names: record.channel_names.clone(),
+        sampling_rate: record.sampling_rate.map(Number),
+        stop: record.stop,
+        converged: record.converged,
+        steps: record.steps,
+        seed: record.seed,
+        restart: record.restart,
+        restarts: record.restarts.iter().copied().map(Restart).collect(),
+        smoothed_objective: Number(record.smoothed_objective),
+        terms: record.terms,
     };
-    let mut out = Encoder::new(Format::Model, &parts.config, &state);
-    let controller = &parts.controller;
-    out.matrix("sources", parts.sources.as_ref());
-    out.vector("mixer.parameters", parts.mixer.parameters());
-    out.vector("controller.raw_gaps", &parts.raw_gaps);
+    let mut out = Encoder::new(Format::Model, &record.config, &state);
+    let controller = &record.controller;
+    out.matrix("sources", record.sources.as_ref());
+    out.vector("mixer.parameters", record.mixer.parameters());
+    out.vector("controller.raw_gaps", &record.raw_gaps);
     out.vector("controller.order", &controller.order);
     out.vector("controller.centers", &controller.centers);
     out.vector("controller.slopes", &controller.slopes);
@@ -128,28 +129,23 @@ fn encode(parts: &SeparationParts) -> Encoded {
         controller.scale_weights.iter().copied(),
     );
     out.vector("controller.expected_patch", &controller.expected_patch);
-    out.tensor("energy", &[k, r], parts.energy.iter().copied());
-    out.vector("scaling.offset", parts.scaling.offset());
-    out.vector("scaling.scale", parts.scaling.scale());
-    out.vector("whitening.mean", parts.whitening.mean());
-    out.matrix("whitening.matrix", parts.whitening.matrix());
-    out.vector("whitening.eigenvalues", parts.whitening.eigenvalues());
-    out.matrix("unmixing", parts.unmixing.as_ref());
-    if let Some(bend) = &parts.bend {
+    out.tensor("energy", &[k, r], record.energy.iter().copied());
+    out.vector("scaling.offset", record.scaling.offset());
+    out.vector("scaling.scale", record.scaling.scale());
+    out.vector("whitening.mean", record.whitening.mean());
+    out.matrix("whitening.matrix", record.whitening.matrix());
+    out.vector("whitening.eigenvalues", record.whitening.eigenvalues());
+    out.matrix("unmixing", record.unmixing.linear().as_ref());
+    if let Some(bend) = record.unmixing.bend() {
         out.matrix("bend", bend.as_ref());
     }
-    out.tensor("gauge.mean", &[k], parts.gauge.iter().map(|gauge| gauge.0));
+    out.tensor("gauge.mean", &[k], record.gauge.iter().map(|gauge| gauge.0));
     out.tensor(
         "gauge.divisor",
         &[k],
-        parts.gauge.iter().map(|gauge| gauge.1),
+        record.gauge.iter().map(|gauge| gauge.1),
     );
-    networks::encode(
-        &mut out,
-        "branches",
-        &parts.config,
-        parts.networks.iter().map(|n| &n[..]),
-    );
+    networks::encode(&mut out, &record.networks);
     out.finish()
 }
 
@@ -193,9 +189,10 @@ fn decode(
         .transpose()?;
     let means = input.tensor("gauge.mean", &[k], numbers)?;
     let divisors = input.tensor("gauge.divisor", &[k], numbers)?;
-    let networks = networks::decode(&mut input, "branches", &config, numbers)?;
+    let networks = networks::decode(&mut input, &config, numbers)?;
     input.finish()?;
-    let parts = SeparationParts {
+    let unmixing = Unmixing::new(unmixing, bend, &*mixer);
+    let record = Record {
         scaling: ChannelScaling::from_parts(offset, scale).map_err(Error::refused(path))?,
         whitening: Whitening::from_parts(mean, matrix, eigenvalues)
             .map_err(Error::refused(path))?,
@@ -207,7 +204,6 @@ fn decode(
         networks,
         energy,
         unmixing,
-        bend,
         gauge: means.into_iter().zip(divisors).collect(),
         terms: state.terms,
         smoothed_objective: state.smoothed_objective.0,
@@ -224,7 +220,7 @@ fn decode(
         channel_names: state.channel_names,
         sampling_rate: state.sampling_rate.map(|rate| rate.0),
     };
-    Separation::from_parts(parts).map_err(Error::refused(path))
+    Separation::from_record(record).map_err(Error::refused(path))
 }
 
 fn check_state(input: &Decoder<'_>, state: &State) -> Result<()> {

@@ -1,7 +1,7 @@
-//! Flat network parameters ↔ one tensor per named weight,
-//! `<prefix>.<k>.<r>.<name of strt_kernels::Layout>`.
+//! What an energy has learned ↔ tensors of a file.
 //!
-//! Used for the parameters (prefix `branches`) and for their moments (`adam.first.branches`, …).
+//! The branch networks are flat vectors `energy.network.N`, branch k·R + r, in the order of
+//! [`strt_kernels::Layout`]; an energy of the caller's own has tensors of its own under `energy.`.
 //! Sizes come from the configuration, which may come from a damaged file: they are bounded before
 //! anything is allocated by them.
 
@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::tensors::{Decoder, Encoder, Numbers};
 use strt_kernels::Layout;
 use strtransformer::Config;
+use strtransformer::tensors::Tensors;
 
 /// Layouts of the R scales, or `None` when the networks could not fit into `n_values` numbers.
 fn layouts(config: &Config, n_values: usize) -> Option<Vec<Layout>> {
@@ -36,66 +37,45 @@ fn layouts(config: &Config, n_values: usize) -> Option<Vec<Layout>> {
     })
 }
 
-/// Adds the tensors of all networks; `networks[k·R + r]` is flat. A network whose length is not
-/// that of its layout is left out, so that reading back says which tensor is missing.
-pub(crate) fn encode<'a>(
-    out: &mut Encoder,
-    prefix: &str,
-    config: &Config,
-    networks: impl Iterator<Item = &'a [f64]> + Clone,
-) {
-    let n_values = networks.clone().map(<[f64]>::len).sum();
-    let layouts = layouts(config, n_values).unwrap_or_default();
-    for (b, values) in networks.enumerate() {
-        let Some(layout) = layouts.get(b % layouts.len().max(1)) else {
-            continue;
-        };
-        if values.len() != layout.len() {
-            continue;
-        }
-        for tensor in layout.tensors() {
-            let name = name(prefix, b, layouts.len(), &tensor.name);
-            out.tensor(
-                name,
-                &tensor.shape,
-                values[tensor.range.clone()].iter().copied(),
-            );
-        }
-    }
-}
-
-/// Reads all networks, flat, branch k·R + r.
-pub(crate) fn decode(
-    input: &mut Decoder<'_>,
-    prefix: &str,
-    config: &Config,
-    numbers: Numbers,
-) -> Result<Vec<Vec<f64>>> {
+/// Refuses a file that cannot hold the networks that its configuration describes: whoever makes
+/// them would allocate by sizes that nothing vouches for.
+pub(crate) fn check_size(input: &Decoder<'_>, config: &Config) -> Result<Vec<Layout>> {
     let n_values = input.n_values();
-    let layouts = layouts(config, n_values).ok_or_else(|| {
+    layouts(config, n_values).ok_or_else(|| {
         input.content(
-            format!("tensors `{prefix}.*`"),
+            "tensors `energy.*`",
             "the networks that the configuration describes",
             format!("{n_values} numbers in the whole file, which cannot hold them"),
         )
-    })?;
-    (0..config.n_sources * layouts.len())
-        .map(|b| {
-            let layout = &layouts[b % layouts.len()];
-            let mut values = Vec::with_capacity(layout.len().min(n_values));
-            for tensor in layout.tensors() {
-                let name = name(prefix, b, layouts.len(), &tensor.name);
-                values.extend(input.tensor(&name, &tensor.shape, numbers)?);
-            }
-            Ok(values)
-        })
-        .collect()
+    })
 }
 
-fn name(prefix: &str, branch: usize, n_scales: usize, tensor: &str) -> String {
-    format!(
-        "{prefix}.{}.{}.{tensor}",
-        branch / n_scales,
-        branch % n_scales
-    )
+/// Adds all tensors of an energy.
+pub(crate) fn encode(out: &mut Encoder, networks: &Tensors) {
+    for (name, value) in networks.iter() {
+        out.matrix(name, value);
+    }
+}
+
+/// Reads all tensors of an energy; the branch networks must have the sizes of the configuration.
+pub(crate) fn decode(
+    input: &mut Decoder<'_>,
+    config: &Config,
+    numbers: Numbers,
+) -> Result<Tensors> {
+    const BRANCHES: &str = "energy.network.";
+    let layouts = check_size(input, config)?;
+    let mut networks = Tensors::default();
+    let names = input.names_with_prefix("energy.");
+    if names.iter().any(|name| name.starts_with(BRANCHES)) {
+        for b in 0..config.n_sources * layouts.len() {
+            let (name, len) = (format!("{BRANCHES}{b}"), layouts[b % layouts.len()].len());
+            networks.put(&name, input.matrix(&name, len, 1, numbers)?);
+        }
+    } else {
+        for name in names {
+            networks.put(&name, input.any_matrix(&name, numbers)?);
+        }
+    }
+    Ok(networks)
 }

@@ -5,7 +5,8 @@
 //! which a run that has not taken a step, or has diverged, may hold.
 
 use serde::{Deserialize, Serialize};
-use strtransformer::train::{RestartSummary, StopReason, Terms};
+use strtransformer::objective::Terms;
+use strtransformer::train::{RestartSummary, StopReason};
 
 /// One f64.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

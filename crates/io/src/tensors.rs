@@ -17,8 +17,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use strtransformer::Config;
 
-/// The newest version of both formats.
-pub(crate) const VERSION: u64 = 1;
+/// The version of both formats; there is no other that can be read.
+pub(crate) const VERSION: u64 = 2;
 
 const HEADER_LENGTH_BYTES: usize = 8;
 
@@ -110,11 +110,6 @@ impl Encoder {
     /// Adds a matrix.
     pub fn matrix(&mut self, name: &str, values: MatRef<'_, f64>) {
         self.tensor(name, &[values.nrows(), values.ncols()], row_major(values));
-    }
-
-    /// Adds a matrix of one column as a vector.
-    pub fn column(&mut self, name: &str, values: MatRef<'_, f64>) {
-        self.tensor(name, &[values.nrows() * values.ncols()], row_major(values));
     }
 
     /// Header and data, ready to be read back or written out.
@@ -241,7 +236,7 @@ impl<'a> Decoder<'a> {
         let version = decoder.text("version")?;
         match version.parse::<u64>() {
             Ok(VERSION) => Ok(decoder),
-            Ok(found) if found > VERSION => Err(Error::Version {
+            Ok(found) => Err(Error::Version {
                 path: path.to_owned(),
                 found,
                 supported: VERSION,
@@ -392,6 +387,31 @@ impl<'a> Decoder<'a> {
     ) -> Result<Mat<f64>> {
         let values = self.tensor(name, &[rows, columns], numbers)?;
         Ok(MatRef::from_row_major_slice(&values, rows, columns).to_owned())
+    }
+
+    /// A matrix of any shape.
+    pub fn any_matrix(&mut self, name: &str, numbers: Numbers) -> Result<Mat<f64>> {
+        match self.shape(name) {
+            Some(&[rows, columns]) => self.matrix(name, rows, columns, numbers),
+            Some(shape) => {
+                let found = format!("shape {shape:?}");
+                Err(self.content(
+                    format!("tensor `{name}`"),
+                    "a shape of two dimensions",
+                    found,
+                ))
+            }
+            None => Err(self.content(format!("tensor `{name}`"), "a matrix", "no such tensor")),
+        }
+    }
+
+    /// Names of the tensors that nobody has read and that begin like this, sorted.
+    pub fn names_with_prefix(&self, prefix: &str) -> Vec<String> {
+        let unread = self.unread.iter();
+        unread
+            .filter(|name| name.starts_with(prefix))
+            .cloned()
+            .collect()
     }
 
     /// Ends the reading; a tensor that nobody asked for is a fault.

@@ -143,15 +143,6 @@ pub enum Error {
         /// What to do.
         remedy: &'static str,
     },
-    /// The result kept of earlier restarts belongs to another run.
-    Restarts {
-        /// The file.
-        path: PathBuf,
-        /// How many restarts must have ended.
-        expected: usize,
-        /// How many it tells of.
-        found: usize,
-    },
     /// The folder of a finished run lacks a file.
     NotARun {
         /// The folder.
@@ -387,15 +378,6 @@ impl Error {
             } => format!(
                 "{}: line {line}: expected {expected}, found something else: the file was \
                  changed; {remedy}",
-                path.display()
-            ),
-            Error::Restarts {
-                path,
-                expected,
-                found,
-            } => format!(
-                "{}: expected how {expected} restarts ended, found {found}; it belongs to another \
-                 run: start this one again",
                 path.display()
             ),
             Error::NotARun {

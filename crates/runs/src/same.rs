@@ -50,8 +50,8 @@ pub fn scoring(there: bool, asked: bool) -> Option<String> {
 /// What differs between the recording of a finished run and another one: size, names, rate, and
 /// mean and deviation of every channel, which is what a model remembers of it.
 pub fn recording(there: &Separation, asked: &Recording) -> Option<String> {
-    let parts = there.parts();
-    let shape = (parts.sources.nrows(), parts.channel_names.len());
+    let names = there.channel_names();
+    let shape = (there.sources().nrows(), names.len());
     let asked_shape = (asked.n_samples(), asked.n_channels());
     if shape != asked_shape {
         return Some(format!(
@@ -59,14 +59,14 @@ pub fn recording(there: &Separation, asked: &Recording) -> Option<String> {
             shape.0, shape.1, asked_shape.0, asked_shape.1
         ));
     }
-    if parts.channel_names != asked.channel_names() {
+    if names != asked.channel_names() {
         return Some(format!(
             "its channels are named {}, those of the request {}",
-            parts.channel_names.join(", "),
+            names.join(", "),
             asked.channel_names().join(", ")
         ));
     }
-    if parts.sampling_rate != asked.sampling_rate() {
+    if there.sampling_rate() != asked.sampling_rate() {
         return Some("its sampling rate is another".into());
     }
     let both = ChannelScalingOptions {
@@ -74,21 +74,18 @@ pub fn recording(there: &Separation, asked: &Recording) -> Option<String> {
         scale: true,
     };
     let found = ChannelScaling::fit(asked.observations(), both).ok()?;
-    let scaled = parts.config.preprocess.scale;
-    let (offset, scale, mean) = (
-        parts.scaling.offset(),
-        parts.scaling.scale(),
-        parts.whitening.mean(),
-    );
+    let scaled = there.config().preprocess.scale;
+    let scale = there.scaling().scale();
+    let (_, mean) = there.channel_whitening();
     let alike = |c: usize| {
         let (mu, sigma) = (found.offset()[c], found.scale()[c]);
         let near = |a: f64, b: f64| (a - b).abs() <= TOLERANCE * (mu.abs() + sigma);
-        near(offset[c] + scale[c] * mean[c], mu) && (!scaled || near(scale[c], sigma))
+        near(mean[c], mu) && (!scaled || near(scale[c], sigma))
     };
     let other = (0..asked.n_channels()).find(|&c| !alike(c))?;
     Some(format!(
         "its channel {} holds other values",
-        parts.channel_names[other]
+        names[other]
     ))
 }
 

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use strt_score::{Matching, Reference};
 use strtransformer::train::{
-    History, HistoryRow, Observer, Session, SessionState, Start, StepReport, StopReason,
+    History, HistoryRow, Observer, Session, SessionEnd, SessionState, Start, StepReport,
 };
 use strtransformer::{Config, Recording, Separation};
 
@@ -44,6 +44,14 @@ impl Log {
             history: History::continuing(1, rows),
             ..Log::default()
         }
+    }
+
+    /// Adds a score at its place: restarts that run side by side interleave.
+    fn add_score(&mut self, score: ScoredStep) {
+        let place = (score.restart, score.step);
+        let before = |row: &ScoredStep| (row.restart, row.step) <= place;
+        let at = self.scores.partition_point(before);
+        self.scores.insert(at, score);
     }
 
     /// What the logged steps reported.
@@ -105,9 +113,9 @@ impl<'a> Training<'a> {
         })
     }
 
-    /// Steps of the restart in progress.
+    /// Steps done, of all restarts.
     pub fn steps_done(&self) -> usize {
-        self.session.trainer().step()
+        self.log.steps
     }
 
     /// Trains to the end, or until the watcher asks for it. `autosave`, called every so often,
@@ -142,14 +150,14 @@ impl<'a> Training<'a> {
             };
             self.log.seconds += began.elapsed().as_secs_f64();
             // A pause ends in another round; what the watcher asked for does not.
-            if stop != StopReason::Interrupted || asked || watcher.interrupted() {
+            if stop == SessionEnd::Over || asked || watcher.interrupted() {
                 break stop;
             }
             autosave(&self.session.state(), &self.log)?;
         };
         watcher.event(Event::Trained);
         Ok(Trained {
-            state: (stop == StopReason::Interrupted).then(|| self.session.state()),
+            state: (stop == SessionEnd::Interrupted).then(|| self.session.state()),
             separation: self.session.finish(),
             log: self.log,
         })
@@ -170,7 +178,9 @@ impl<W: Watcher + ?Sized> ScoredObserver for Watch<'_, W> {
         self.watcher.step(report);
         self.log.steps += 1;
         let scored = score.map(|score| ScoredStep::new(report.restart, report.step, score));
-        self.log.scores.extend(scored);
+        if let Some(scored) = scored {
+            self.log.add_score(scored);
+        }
         let _ = self.log.history.observe(report);
         *self.asked |= self.watcher.interrupted();
         if *self.asked || self.pause_at.is_some_and(|at| Instant::now() > at) {

@@ -4,8 +4,8 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `run.json` | what was asked for: [`Request`] |
-//! | `checkpoint.safetensors` | the restart in progress |
-//! | `best.safetensors` | the best of the restarts before it, and how all of them ended |
+//! | `checkpoint.safetensors` | the restarts in progress, and how the others ended |
+//! | `best.safetensors` | the best of those that have ended |
 //! | `history.csv`, `scores.csv` | what was recorded so far |
 //!
 //! Each file is replaced whole. The checkpoint is written last: whatever a crash leaves, the other
@@ -25,9 +25,7 @@ use crate::training::Log;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
-use strt_io::{ReadOptions, load_checkpoint, load_model, save_checkpoint, save_model, write_text};
-use strtransformer::Separation;
-use strtransformer::separation::SeparationParts;
+use strt_io::{ReadOptions, SavedRestarts, load_model, load_restarts, save_model, save_restarts, write_text};
 use strtransformer::train::{Checkpoint, History, SessionState};
 
 const RUN: &str = "run.json";
@@ -177,7 +175,7 @@ impl Unfinished {
         }
         let request = load_request(&folder.join(RUN))?;
         let state = load_state(folder)?;
-        let log = load_log(folder, &request, &state.current)?;
+        let log = load_log(folder, &request, &state)?;
         Ok(Unfinished {
             request,
             state,
@@ -185,20 +183,24 @@ impl Unfinished {
         })
     }
 
-    /// The restart in progress.
+    /// One of the restarts in progress: they share configuration and recording.
     pub fn checkpoint(&self) -> &Checkpoint {
-        &self.state.current
+        &self.state.running[0]
     }
 
     /// Sets another number of threads, which never changes a result.
     pub fn set_threads(&mut self, threads: usize) {
-        self.state.current.config.threads = threads;
+        for checkpoint in &mut self.state.running {
+            checkpoint.config.threads = threads;
+        }
     }
 }
 
 /// Writes an unfinished run.
 pub fn save(folder: &Path, request: &Request, state: &SessionState, log: &Log) -> Result {
-    let config = &state.current.config;
+    let Some(config) = state.config() else {
+        return Ok(()); // all restarts have ended: the results are written next
+    };
     let request = Request {
         seconds: log.seconds,
         steps: log.steps,
@@ -234,38 +236,25 @@ pub fn remove(folder: &Path) -> Result {
 
 fn save_state(folder: &Path, state: &SessionState) -> Result {
     if let Some(best) = &state.best {
-        let with_all = Separation::from_parts(SeparationParts {
-            restarts: state.finished.clone(),
-            ..best.parts().clone()
-        })?;
-        save_model(&with_all, folder.join(BEST))?;
+        save_model(best, folder.join(BEST))?;
     }
-    save_checkpoint(&state.current, folder.join(CHECKPOINT))?;
+    save_restarts(&state.running, &state.finished, folder.join(CHECKPOINT))?;
     Ok(())
 }
 
 fn load_state(folder: &Path) -> Result<SessionState> {
-    let current = load_checkpoint(folder.join(CHECKPOINT))?;
-    if current.restart == 0 {
-        return Ok(SessionState {
-            current,
-            finished: Vec::new(),
-            best: None,
-        });
-    }
-    let path = folder.join(BEST);
-    let best = load_model(&path)?;
-    let Some(finished) = best.restarts().get(..current.restart) else {
-        return Err(Error::Restarts {
-            path,
-            expected: current.restart,
-            found: best.restarts().len(),
-        });
+    let SavedRestarts { running, finished } = load_restarts(folder.join(CHECKPOINT))?;
+    // A best result may be ahead of the restarts, by a crash between the two files. It is then that
+    // of a restart that is still to end, and that will end with it again.
+    let best = if finished.is_empty() {
+        None
+    } else {
+        Some(load_model(folder.join(BEST))?)
     };
     Ok(SessionState {
-        finished: finished.to_vec(),
-        current,
-        best: Some(best),
+        running,
+        finished,
+        best,
     })
 }
 
@@ -285,10 +274,16 @@ fn load_request(path: &Path) -> Result<Request> {
 }
 
 /// What was recorded up to the checkpoint.
-fn load_log(folder: &Path, request: &Request, current: &Checkpoint) -> Result<Log> {
-    let config = &current.config;
+fn load_log(folder: &Path, request: &Request, state: &SessionState) -> Result<Log> {
+    let config = &state.running[0].config;
     let (n_sources, patch_sizes) = (config.n_sources, &config.branches.patch_sizes);
-    let seen = |restart: usize, step: usize| (restart, step) <= (current.restart, current.step);
+    let seen = |restart: usize, step: usize| {
+        let mut running = state.running.iter();
+        match running.find(|checkpoint| checkpoint.restart == restart) {
+            Some(checkpoint) => step <= checkpoint.step,
+            None => state.finished.iter().any(|ended| ended.restart == restart),
+        }
+    };
     let mut rows = match folder.join(HISTORY) {
         path if path.is_file() => history::read(&path, n_sources, patch_sizes, TO_RESUME)?,
         _ => Vec::new(),

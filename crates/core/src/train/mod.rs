@@ -26,4 +26,6 @@ pub use prepared::{Prepared, usable_patch_sizes};
 pub use restarts::{
     RestartSummary, Session, SessionEnd, SessionState, separate, separate_observed,
 };
+pub use crate::controller::ControllerState;
+pub use crate::objective::Terms;
 pub use trainer::{Start, StopReason, Trainer};

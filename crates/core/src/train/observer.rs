@@ -12,6 +12,8 @@ use strt_signal::assignment;
 pub struct StepReport<'a> {
     /// Which restart this step belongs to, from 0.
     pub restart: usize,
+    /// How many restarts there are in all.
+    pub restarts: usize,
     /// Steps done, this one included.
     pub step: usize,
     /// N_max.

@@ -287,24 +287,31 @@ impl Session {
             .collect();
         match failure.expect(whole) {
             Some(error) => Err(error),
-            None if interrupted.into_inner() && !self.is_over() => Ok(SessionEnd::Interrupted),
+            None if interrupted.into_inner() && !self.is_over() => {
+                self.begin_one()?;
+                Ok(SessionEnd::Interrupted)
+            }
             None => Ok(SessionEnd::Over),
         }
+    }
+
+    /// Begins the next restart where none is in progress, so that a state always has one.
+    fn begin_one(&mut self) -> Result<()> {
+        let running = |restart: &Restart| matches!(restart, Restart::Running(_));
+        let waiting = |restart: &Restart| matches!(restart, Restart::Waiting);
+        if !self.restarts.iter().any(running)
+            && let Some(next) = self.restarts.iter().position(waiting)
+        {
+            let trainer = self.origin.begin(next, &self.pools[0])?;
+            self.restarts[next] = Restart::Running(Box::new(trainer));
+        }
+        Ok(())
     }
 
     /// Whether all restarts have ended.
     fn is_over(&self) -> bool {
         let ended = |restart: &Restart| matches!(restart, Restart::Ended(_));
         self.restarts.iter().all(ended)
-    }
-
-    /// Steps done, of all restarts that are in progress.
-    pub fn steps_in_progress(&self) -> usize {
-        let steps = self.restarts.iter().map(|restart| match restart {
-            Restart::Running(trainer) => trainer.step(),
-            Restart::Waiting | Restart::Ended(_) => 0,
-        });
-        steps.sum()
     }
 
     /// All that is needed to continue.

@@ -332,6 +332,7 @@ impl Trainer {
         let found = self.model.energy.found();
         StepReport {
             restart: self.restart,
+            restarts: self.prepared.plan.config().restarts,
             step: self.step,
             steps: self.prepared.plan.steps,
             terms: self.terms,

@@ -52,7 +52,7 @@ impl EngineStep {
     pub fn take(&mut self) {
         self.count += 1;
         self.engine
-            .evaluate(&self.jobs, &self.slopes, &mut self.outcomes);
+            .evaluate(&self.jobs, &self.slopes, &|_| (), &mut self.outcomes);
         let adam = AdamStep {
             rate: 1e-4,
             beta1: 0.9,

@@ -55,7 +55,7 @@ impl Mixture {
         let channels: Vec<f64> = observed.iter().map(|moments| moments.deviation).collect();
         let (slopes, linear_share) = match separation.mixing() {
             Some((mixing, _)) => {
-                let scale = separation.parts().scaling.scale();
+                let scale = separation.scaling().scale();
                 let scaled = Mat::from_fn(mixing.nrows(), mixing.ncols(), |c, k| {
                     mixing[(c, k)] / scale[c]
                 });
@@ -79,7 +79,7 @@ impl Mixture {
 
 /// Moments of channel c as the mixer sees it, over the samples that are not missing.
 fn observed_moments(recording: &Recording, separation: &Separation, c: usize) -> Moments {
-    let (values, scaling) = (recording.observations(), &separation.parts().scaling);
+    let (values, scaling) = (recording.observations(), separation.scaling());
     let (offset, scale) = (scaling.offset()[c], scaling.scale()[c]);
     let kept = (0..recording.n_samples()).filter(|&t| !recording.is_missing(t));
     Moments::of(kept.map(|t| (values[(t, c)] - offset) / scale))
@@ -135,7 +135,7 @@ impl Sums {
             cross: Mat::zeros(k + 1, m),
         };
         let observations = recording.observations();
-        let scaling = &separation.parts().scaling;
+        let scaling = separation.scaling();
         let mut scratch = Vec::new();
         for start in (0..recording.n_samples()).step_by(BLOCK) {
             let rows = BLOCK.min(recording.n_samples() - start);
@@ -269,8 +269,8 @@ mod tests {
         let (mixing, _) = separation.mixing().unwrap();
         for c in 0..5 {
             for k in 0..3 {
-                let scale = mixing.row(c).norm_l2() / separation.parts().scaling.scale()[c];
-                let scaled = mixing[(c, k)] / separation.parts().scaling.scale()[c];
+                let scale = mixing.row(c).norm_l2() / separation.scaling().scale()[c];
+                let scaled = mixing[(c, k)] / separation.scaling().scale()[c];
                 assert!((slopes[(c, k)] - scaled).abs() < 1e-8 * scale);
             }
         }
