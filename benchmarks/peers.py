@@ -1,4 +1,4 @@
-"""Other programs on the problems of `strt bench recovery`: one JSON request a line in, one JSON answer a line out.
+"""Other programs on the problems of `strt-lab recovery`: one JSON request a line in, one JSON answer a line out.
 
     pip install -r requirements-peers.txt
 

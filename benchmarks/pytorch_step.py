@@ -1,4 +1,4 @@
-"""The PyTorch side of `strt bench speed`: a worker that the program starts, keeps alive and talks to.
+"""The PyTorch side of `strt-lab speed`: a worker that the program starts, keeps alive and talks to.
 
     python pytorch_step.py
 

@@ -1,4 +1,4 @@
-"""One training step of StrTransformer in PyTorch: what `strt bench speed` is compared with.
+"""One training step of StrTransformer in PyTorch: what `strt-lab speed` is compared with.
 
 problem    the tensors of one step, as written by the program
 objective  everything of J but the branches: sources, controller, mixer, penalties

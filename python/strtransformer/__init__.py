@@ -1,11 +1,12 @@
 """Blind source separation with one masked-patch Transformer per source.
 
-The estimator is :class:`StrTransformer`; beside it are classical methods (:mod:`strtransformer.baselines`), problems with
-known answers (:mod:`strtransformer.datasets`), scores (:mod:`strtransformer.metrics`) and files
-(:func:`read`, :func:`load`). Everything is computed by a Rust library, ``strtransformer._core``.
+The estimator is :class:`StrTransformer`; beside it are classical methods
+(:mod:`strtransformer.baselines`), problems with known answers (:mod:`strtransformer.datasets`),
+scores (:mod:`strtransformer.metrics`) and files (:func:`read`, :func:`load`). Everything is
+computed by a Rust library, ``strtransformer._core``.
 
-Importing this package imports nothing that is slow: NumPy, and scikit-learn for the estimators, are loaded when something
-that needs them is first used.
+Importing this package imports nothing that is slow: NumPy, and scikit-learn for the estimators, are
+loaded when something that needs them is first used.
 """
 
 import importlib
@@ -37,7 +38,9 @@ def __getattr__(name):
         value = getattr(importlib.import_module(_WHERE[name], __name__), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(sorted(__all__))}")
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}; it has {', '.join(sorted(__all__))}"
+    )
 
 
 def __dir__():

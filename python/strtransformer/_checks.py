@@ -1,4 +1,5 @@
-"""Checks of arguments that several modules share: each names the argument, what was expected and what came.
+"""Checks of arguments that several modules share: each names the argument, what was expected and
+what came.
 
 They look at kinds and bounds only; what a value means is judged by the library.
 """
@@ -18,14 +19,21 @@ def is_whole(value):
 def whole(name, value, least):
     """`value` as an int from `least` to below 2⁶³."""
     if not is_whole(value) or not least <= value < 2**63:
-        raise ValueError(f"{name} = {value!r}: expected a whole number of at least {least}, below 2**63")
+        raise ValueError(
+            f"{name} = {value!r}: expected a whole number of at least {least}, below 2**63"
+        )
     return int(value)
 
 
 def number(name, value, least=None, *, finite=True):
     """`value` as a float, of at least `least` where that is given; never NaN."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if not real or math.isnan(value) or (finite and math.isinf(value)) or (least is not None and value < least):
+    if (
+        not real
+        or math.isnan(value)
+        or (finite and math.isinf(value))
+        or (least is not None and value < least)
+    ):
         kind = "a finite number" if finite else "a number"
         bound = "" if least is None else f" of at least {least}"
         raise ValueError(f"{name} = {value!r}: expected {kind}{bound}")
@@ -45,13 +53,17 @@ def plain(value):
 
 
 def table(X):
-    """`X` with masked entries as NaN, for the checks of scikit-learn; a query that holds no data yet is refused."""
+    """`X` with masked entries as NaN, for the checks of scikit-learn; a query that holds no data
+    yet is refused.
+    """
     if isinstance(X, np.ma.MaskedArray):
         if not np.issubdtype(X.dtype, np.inexact):
             X = X.astype(np.float64)
         return X.filled(np.nan)
     if type(X).__name__ == "LazyFrame":
-        raise TypeError("X: expected data, got a LazyFrame, which only describes a query; give X.collect()")
+        raise TypeError(
+            "X: expected data, got a LazyFrame, which only describes a query; give X.collect()"
+        )
     return X
 
 

@@ -1,5 +1,5 @@
-"""The compiled part of the package: a thin shell over the Rust library. Arrays are NumPy's, float64 or float32 in,
-float64 out; T samples, m channels, K sources, R patch sizes."""
+"""The compiled part of the package: a thin shell over the Rust library. Arrays are NumPy's, float64
+or float32 in, float64 out; T samples, m channels, K sources, R patch sizes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -17,7 +17,10 @@ class Recording:
     """Samples of several channels, immutable."""
 
     def __init__(
-        self, data: _Floats, channel_names: Sequence[str] | None = None, sampling_rate: float | None = None
+        self,
+        data: _Floats,
+        channel_names: Sequence[str] | None = None,
+        sampling_rate: float | None = None,
     ) -> None: ...
     @property
     def data(self) -> NDArray[np.float64]: ...

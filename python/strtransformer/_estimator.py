@@ -1,6 +1,7 @@
 """The scikit-learn estimator: parameters and arrays in, the library's results out.
 
-Checks of parameters and arrays that scikit-learn's conventions ask for are here; every number comes from ``_core``.
+Checks of parameters and arrays that scikit-learn's conventions ask for are here; every number comes
+from ``_core``.
 """
 
 import inspect
@@ -25,52 +26,59 @@ _DTYPES = [np.float64, np.float32]
 class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Blind source separation of a recording by structure in time.
 
-    Every source is judged by how well a small Transformer of its own predicts hidden patches of it from the rest. Rows of
-    ``X`` are therefore samples **in the order of time**, columns are channels. Samples without any order in time
-    (independent draws) are not its field: use :class:`strtransformer.baselines.FastICA` or ``Picard`` there.
+    Every source is judged by how well a small Transformer of its own predicts hidden patches of it
+    from the rest. Rows of ``X`` are therefore samples **in the order of time**, columns are
+    channels. Samples without any order in time (independent draws) are not its field: use
+    :class:`strtransformer.baselines.FastICA` or ``Picard`` there.
 
     Parameters
     ----------
     n_components : int, "auto" or None, default=None
-        Number of sources, at most the number of channels. ``"auto"`` estimates it from the eigenvalues of the channels
-        (minimum description length). ``None`` takes as many as there are channels. Where ``config`` names ``n_sources``,
-        ``None`` and ``"auto"`` take that.
+        Number of sources, at most the number of channels. ``"auto"`` estimates it from the
+        eigenvalues of the channels (minimum description length). ``None`` takes as many as there
+        are channels. Where ``config`` names ``n_sources``, ``None`` and ``"auto"`` take that.
     mixer : {"affine", "mlp"}, default="affine"
-        How sources become channels: a matrix and an offset, or a multilayer perceptron for nonlinear mixing.
+        How sources become channels: a matrix and an offset, or a multilayer perceptron for
+        nonlinear mixing.
     preset : {"default", "paper"}, default="default"
-        Where the configuration starts: what recovers sources best, or the algorithm of the paper as printed.
+        Where the configuration starts: what recovers sources best, or the algorithm of the paper as
+        printed.
     max_iter : int, default=None
         Training steps. ``None`` takes the configuration's (2000).
     tol : float, default=None
-        The run counts as converged when its smoothed objective gained less than this, relative to its size, in the last
-        200 steps. ``None`` takes the configuration's (0.01). It decides ``converged_``; to also stop there, set
-        ``config={"optimizer.early_stopping.enabled": True}`` (the learning rates fall over all of ``max_iter``, so a run
-        that stops early is usually worse).
+        The run counts as converged when its smoothed objective gained less than this, relative to
+        its size, in the last 200 steps. ``None`` takes the configuration's (0.01). It decides
+        ``converged_``; to also stop there, set ``config={"optimizer.early_stopping.enabled":
+        True}`` (the learning rates fall over all of ``max_iter``, so a run that stops early is
+        usually worse).
     n_restarts : int, default=1
         Independent starts, of which the one with the lowest objective is kept.
     random_state : int, RandomState, Generator or None, default=None
-        An int is the seed itself: the same int gives the same bits as ``strt separate --seed`` on the command line, at any
-        number of threads. Otherwise a seed is drawn; it is kept in ``seed_``.
+        An int is the seed itself: the same int gives the same bits as ``strt separate --seed`` on
+        the command line, at any number of threads. Otherwise a seed is drawn; it is kept in
+        ``seed_``.
     n_jobs : int, default=None
-        Threads; -1 takes all cores, -2 all but one. ``None`` takes all cores, but inside a worker of joblib, Dask or Ray
-        only as many as ``OMP_NUM_THREADS`` (which they set) allows, and one in a thread of joblib. It never changes a
-        result.
+        Threads; -1 takes all cores, -2 all but one. ``None`` takes all cores, but inside a worker
+        of joblib, Dask or Ray only as many as ``OMP_NUM_THREADS`` (which they set) allows, and one
+        in a thread of joblib. It never changes a result.
     verbose : int, default=0
         1 shows a progress bar: tqdm's where it is installed, in a terminal or a notebook.
     callback : callable, default=None
-        Called about ten times a second, and after the last step, with a dict: ``restart``, ``step``, ``max_iter``,
-        ``objective``, ``smoothed_objective``, ``reconstruction``, ``structure``, ``separation``, ``gradient_norm``. A true
-        return value stops the run after its current step; so does an exception, which is raised again once the attributes
-        are set.
+        Called about ten times a second, and after the last step, with a dict: ``restart``,
+        ``step``, ``max_iter``, ``objective``, ``smoothed_objective``, ``reconstruction``,
+        ``structure``, ``separation``, ``gradient_norm``. A true return value stops the run after
+        its current step; so does an exception, which is raised again once the attributes are set.
     config : dict, str or path-like, default=None
-        Further settings on top of the preset: a dict (nested, or with dotted keys such as ``{"weights.smoothness": 0.2}``),
-        TOML text, or the path of a TOML file (``strt config`` prints one with comments). A key that does not exist is
-        refused with the nearest one that does.
+        Further settings on top of the preset: a dict (nested, or with dotted keys such as
+        ``{"weights.smoothness": 0.2}``), TOML text, or the path of a TOML file (``strt config``
+        prints one with comments). A key that does not exist is refused with the nearest one that
+        does.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Unmixing, in the units of ``X``: sources = ``(X - mean_) @ components_.T``. Affine mixers only.
+        Unmixing, in the units of ``X``: sources = ``(X - mean_) @ components_.T``. Affine mixers
+        only.
     mixing_ : ndarray of shape (n_features, n_components)
         Mixing, in the units of ``X``: ``X`` ≈ ``S @ mixing_.T + mean_``. Affine mixers only.
     mean_ : ndarray of shape (n_features,)
@@ -84,10 +92,11 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     stop_reason_ : {"step_limit", "plateau", "interrupted", "diverged"}
         Why the run ended.
     history_ : dict of str to ndarray
-        Diagnostics of the first, every tenth and the last step of every restart, steps in the first dimension: ``restart``,
-        ``step``, ``objective`` and its terms, ``smoothed_objective``, ``gradient_norm``, ``assignment_margin`` (n,);
-        ``branch_structure``, ``scale_centers``, ``locality_slope``, ``expected_patch_size`` (n, n_components);
-        ``scale_weights``, ``energy`` (n, n_components, n_patch_sizes).
+        Diagnostics of the first, every tenth and the last step of every restart, steps in the first
+        dimension: ``restart``, ``step``, ``objective`` and its terms, ``smoothed_objective``,
+        ``gradient_norm``, ``assignment_margin`` (n,); ``branch_structure``, ``scale_centers``,
+        ``locality_slope``, ``expected_patch_size`` (n, n_components); ``scale_weights``, ``energy``
+        (n, n_components, n_patch_sizes).
     scale_centers_ : ndarray of shape (n_components,)
         Centre of each source's scales, as the logarithm of a patch size in samples; ascending.
     expected_patch_size_ : ndarray of shape (n_components,)
@@ -95,7 +104,8 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     locality_slope_ : ndarray of shape (n_components,)
         How fast the attention of each source falls with distance; descending.
     assignment_margin_ : float
-        By how much the next best assignment of sources to branches is worse. Near 0 their order means little.
+        By how much the next best assignment of sources to branches is worse. Near 0 their order
+        means little.
     objective_ : float
         Smoothed objective at the end, by which restarts are ranked.
     restarts_ : list of dict
@@ -107,23 +117,25 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     n_features_in_ : int
         Number of channels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the channels, where ``X`` was a frame with names that are all strings, or where a loaded run has names
-        other than the automatic ch1, ch2, ….
+        Names of the channels, where ``X`` was a frame with names that are all strings, or where a
+        loaded run has names other than the automatic ch1, ch2, ….
 
     Notes
     -----
-    Missing values are NaN, or masked entries of a masked array. A sample with any missing channel is missing: it takes no
-    part in training, and its sources are NaN.
+    Missing values are NaN, or masked entries of a masked array. A sample with any missing channel
+    is missing: it takes no part in training, and its sources are NaN.
 
-    ``X`` must hold two patches of the smallest patch size (4 samples, so 8 samples) in a stretch without missing values.
-    Patch sizes of the preset of which it holds none are left out with a warning; sizes given in ``config`` are not touched
-    but refused.
+    ``X`` must hold two patches of the smallest patch size (4 samples, so 8 samples) in a stretch
+    without missing values. Patch sizes of the preset of which it holds none are left out with a
+    warning; sizes given in ``config`` are not touched but refused.
 
-    Ctrl-C ends the run after its current step: the attributes hold what there is, ``stop_reason_`` is ``"interrupted"``
-    and ``KeyboardInterrupt`` is raised. A fit that is refused leaves the estimator as it was.
+    Ctrl-C ends the run after its current step: the attributes hold what there is, ``stop_reason_``
+    is ``"interrupted"`` and ``KeyboardInterrupt`` is raised. A fit that is refused leaves the
+    estimator as it was.
 
-    A fitted estimator keeps the recording (once, as float64) for :meth:`report` and :meth:`save`. A pickled one holds the
-    model with the sources of the training data, not the training data: give it again as ``X`` there.
+    A fitted estimator keeps the recording (once, as float64) for :meth:`report` and :meth:`save`. A
+    pickled one holds the model with the sources of the training data, not the training data: give
+    it again as ``X`` there.
 
     Examples
     --------
@@ -188,8 +200,9 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def fit_transform(self, X, y=None, *, sampling_rate=None):
         """Separate a recording and give its sources as they were optimised.
 
-        With the default preset they are those of :meth:`transform`, up to rounding; with sources that are free in every
-        sample (``sources.coordinates`` other than its default) they are better.
+        With the default preset they are those of :meth:`transform`, up to rounding; with sources
+        that are free in every sample (``sources.coordinates`` other than its default) they are
+        better.
 
         Parameters
         ----------
@@ -211,16 +224,18 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def transform(self, X, *, max_iter=500):
         """Sources of a recording under the trained model.
 
-        With an affine mixer this is row by row ``(X - mean_) @ components_.T``, with a nonlinear one row by row the map that
-        was learned with it. Only where a nonlinear run had other coordinates than the default ``neural`` are its sources no
-        map of the channels: those of the new samples are then optimised from the best linear guess, with everything else
-        frozen. They depend on each other through time, and differ from those of :meth:`fit_transform` for the same ``X``,
-        which must hold two patches of the largest patch size of the run.
+        With an affine mixer this is row by row ``(X - mean_) @ components_.T``, with a nonlinear
+        one row by row the map that was learned with it. Only where a nonlinear run had other
+        coordinates than the default ``neural`` are its sources no map of the channels: those of the
+        new samples are then optimised from the best linear guess, with everything else frozen. They
+        depend on each other through time, and differ from those of :meth:`fit_transform` for the
+        same ``X``, which must hold two patches of the largest patch size of the run.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), frame or Recording
-            The recording, with the channels of the training data in the same order. NaN where values are missing.
+            The recording, with the channels of the training data in the same order. NaN where
+            values are missing.
         max_iter : int, default=500
             Steps of the optimisation, where there is one.
 
@@ -234,7 +249,8 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self._sources_of(X, max_iter).astype(X.dtype, copy=False)
 
     def inverse_transform(self, X):
-        """Channels that sources give: ``X @ mixing_.T + mean_``, or what the nonlinear mixer makes of them.
+        """Channels that sources give: ``X @ mixing_.T + mean_``, or what the nonlinear mixer makes
+        of them.
 
         Parameters
         ----------
@@ -247,15 +263,19 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Channels in the units of the training data.
         """
         check_is_fitted(self)
-        X = check_array(X, dtype=_DTYPES, ensure_all_finite="allow-nan", estimator=self, input_name="X")
+        X = check_array(
+            X, dtype=_DTYPES, ensure_all_finite="allow-nan", estimator=self, input_name="X"
+        )
         return self.model_.mix(X).astype(X.dtype, copy=False)
 
     def score(self, X, y=None):
-        """Share of the variance of the channels that their sources explain, every channel counting alike.
+        """Share of the variance of the channels that their sources explain, every channel counting
+        alike.
 
-        It compares ``X`` with ``inverse_transform(transform(X))``: 1 when nothing is left over, which any invertible affine
-        unmixing reaches when there are as many sources as channels. It says whether ``n_components`` is enough and whether
-        a nonlinear mixer fits, not whether the sources are the true ones.
+        It compares ``X`` with ``inverse_transform(transform(X))``: 1 when nothing is left over,
+        which any invertible affine unmixing reaches when there are as many sources as channels. It
+        says whether ``n_components`` is enough and whether a nonlinear mixer fits, not whether the
+        sources are the true ones.
 
         Parameters
         ----------
@@ -274,7 +294,8 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self.model_.explained_variance(X, self._sources_of(X, 500))
 
     def save(self, path, *, X=None, overwrite=False, formats=(), figures=False):
-        """Write the folder of the run, with the files that ``strt separate`` leaves; ``strtransformer.load`` reads it.
+        """Write the folder of the run, with the files that ``strt separate`` leaves;
+        ``strtransformer.load`` reads it.
 
         Parameters
         ----------
@@ -301,7 +322,8 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         )
 
     def report(self, path=None, *, X=None):
-        """The page of the run, as ``strt separate`` writes it: what was found, how it came about and how it fits.
+        """The page of the run, as ``strt separate`` writes it: what was found, how it came about
+        and how it fits.
 
         Parameters
         ----------
@@ -316,7 +338,9 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Shown as a page in a notebook; ``html`` is its text.
         """
         check_is_fitted(self)
-        page = Report(_core.report(self.model_, recording=self._recording_again(X), command=self._call()))
+        page = Report(
+            _core.report(self.model_, recording=self._recording_again(X), command=self._call())
+        )
         if path is not None:
             page.save(path)
         return page
@@ -339,21 +363,28 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             X = X.data
         X = _checks.table(X)
         return validate_data(
-            self, X, reset=reset, dtype=_DTYPES, ensure_all_finite="allow-nan", ensure_min_samples=2 if reset else 1
+            self,
+            X,
+            reset=reset,
+            dtype=_DTYPES,
+            ensure_all_finite="allow-nan",
+            ensure_min_samples=2 if reset else 1,
         )
 
     def _check_channels(self, recording):
         """Refuses a recording whose channels are not those of the training data."""
         if recording.n_channels != self.n_features_in_:
             raise ValueError(
-                f"X has {recording.n_channels} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
-                "as input: give a recording with the channels of the training data"
+                f"X has {recording.n_channels} features, but {type(self).__name__} is expecting"
+                f" {self.n_features_in_} features as input: give a recording with the channels of"
+                " the training data"
             )
         names, trained = recording.channel_names, self.model_.channel_names
         if names != trained and not (_are_automatic(names) or _are_automatic(trained)):
             raise ValueError(
-                f"X: expected the channels of the training data in their order, {', '.join(trained)}, got {', '.join(names)}; "
-                "choose them with read(..., channels=[...]), or give X.data to go by position"
+                "X: expected the channels of the training data in their order,"
+                f" {', '.join(trained)}, got {', '.join(names)}; choose them with read(...,"
+                " channels=[...]), or give X.data to go by position"
             )
 
     def _recording_again(self, X):
@@ -362,7 +393,9 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             self._check_channels(X)
         if X is None or isinstance(X, _core.Recording):
             return X
-        return _core.Recording(self._rows(X, reset=False), self.model_.channel_names, self.model_.sampling_rate)
+        return _core.Recording(
+            self._rows(X, reset=False), self.model_.channel_names, self.model_.sampling_rate
+        )
 
     def _call(self):
         """What repeats the run, for reports."""
@@ -398,15 +431,17 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             return self.model_.unmix(X)
         report = Reporter(None, self.verbose, 1)
         sources, stop, _, raised = self.model_.transform(
-            _core.Recording(X), _checks.whole("max_iter", max_iter, 1), report if report.wanted else None
+            _core.Recording(X),
+            _checks.whole("max_iter", max_iter, 1),
+            report if report.wanted else None,
         )
         report.close()
         if raised is not None:
             raise raised
         if stop == "diverged":
             raise ValueError(
-                "the sources of this recording were no longer finite; it may be too different from the one that the model "
-                "was trained on"
+                "the sources of this recording were no longer finite; it may be too different from"
+                " the one that the model was trained on"
             )
         return sources
 
@@ -424,7 +459,9 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 X = self._rows(X, reset=True)
                 names = getattr(self, "feature_names_in_", None)
             if recording is None:
-                recording = _core.Recording(X, None if names is None else list(names), sampling_rate)
+                recording = _core.Recording(
+                    X, None if names is None else list(names), sampling_rate
+                )
             config = self._configure(recording)
             report = Reporter(self.callback, self.verbose, self.n_restarts)
             self.model_, raised = _core.fit(recording, config, report if report.wanted else None)
@@ -441,7 +478,9 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if isinstance(chosen, str) and chosen != "auto":
             raise ValueError(f"n_components = {chosen!r}: expected a whole number, 'auto' or None")
         if self.callback is not None and not callable(self.callback):
-            raise ValueError(f"callback = {self.callback!r}: expected a function of one dict, or None")
+            raise ValueError(
+                f"callback = {self.callback!r}: expected a function of one dict, or None"
+            )
         automatic = chosen is None or isinstance(chosen, str)
         seed = self.random_state if _checks.is_whole(self.random_state) else None
         config = _core.configure(
@@ -467,8 +506,9 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             sizes = ", ".join(map(str, left_out))
             gaps = " without missing values" if recording.n_missing else ""
             warnings.warn(
-                f"{recording.n_samples} samples are too few for two patches of {sizes} samples{gaps}: these patch sizes are "
-                "left out; use a longer recording, or choose them: config={'branches.patch_sizes': [...]}",
+                f"{recording.n_samples} samples are too few for two patches of {sizes}"
+                f" samples{gaps}: these patch sizes are left out; use a longer recording, or choose"
+                " them: config={'branches.patch_sizes': [...]}",
                 UserWarning,
                 stacklevel=4,
             )

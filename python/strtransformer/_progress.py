@@ -1,4 +1,5 @@
-"""Progress of a fit: a bar of tqdm where it is installed (terminal or notebook), else one line on stderr.
+"""Progress of a fit: a bar of tqdm where it is installed (terminal or notebook), else one line on
+stderr.
 
 It shows what it is told about steps and computes nothing.
 """
@@ -49,7 +50,7 @@ class _Line:
 
 
 class Reporter:
-    """The callback of a fit: shows every step it is told about, then tells the user's own callback."""
+    """The callback of a fit: shows every step it is told of, then tells the user's own callback."""
 
     def __init__(self, callback, verbose, n_restarts):
         self._callback, self._verbose, self._n_restarts = callback, verbose, n_restarts

@@ -35,4 +35,6 @@ class Report:
 
     def _repr_html_(self):
         page = _html.escape(self.html)
-        return f'<iframe srcdoc="{page}" width="100%" height="{_HEIGHT}" style="border: 0"></iframe>'
+        return (
+            f'<iframe srcdoc="{page}" width="100%" height="{_HEIGHT}" style="border: 0"></iframe>'
+        )

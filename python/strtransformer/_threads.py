@@ -1,8 +1,9 @@
 """How many threads a fit may use.
 
-``n_jobs`` decides where it is given. Where it is ``None``, a process that somebody else fills with work is not filled a
-second time: workers of joblib (loky), Dask and Ray say by ``OMP_NUM_THREADS`` how many threads each may use, and inside a
-joblib thread the answer is one. The number never changes a result.
+``n_jobs`` decides where it is given. Where it is ``None``, a process that somebody else fills with
+work is not filled a second time: workers of joblib (loky), Dask and Ray say by ``OMP_NUM_THREADS``
+how many threads each may use, and inside a joblib thread the answer is one. The number never
+changes a result.
 """
 
 import numbers
@@ -19,7 +20,8 @@ def resolve(n_jobs):
         return _unasked()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
         raise ValueError(
-            f"n_jobs = {n_jobs!r}: expected a positive whole number, a negative one (-1: all cores, -2: all but one) or None"
+            f"n_jobs = {n_jobs!r}: expected a positive whole number, a negative one (-1: all cores,"
+            " -2: all but one) or None"
         )
     if n_jobs > 0:
         return int(n_jobs)
@@ -27,7 +29,11 @@ def resolve(n_jobs):
 
 
 def _unasked():
-    limits = [int(value) for value in map(os.environ.get, _LIMITS) if value and value.isdigit() and int(value) > 0]
+    limits = [
+        int(value)
+        for value in map(os.environ.get, _LIMITS)
+        if value and value.isdigit() and int(value) > 0
+    ]
     if _is_nested():
         limits.append(1)
     return min([*limits, _cores()]) if limits else 0

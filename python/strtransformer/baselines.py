@@ -1,11 +1,13 @@
-"""Classical blind source separation, as scikit-learn estimators: to compare with, and to start from.
+"""Classical blind source separation, as scikit-learn estimators: to compare with, and to start
+from.
 
-All whiten first as :class:`strtransformer.StrTransformer` does: channels centred and scaled, then the first principal
-components; missing samples (NaN) are left out. Sources come out with variance 1, ordered by correlation time, short first.
-A run of ``StrTransformer`` starts from one of them with ``config={"sources.init": "sobi"}`` (or ``fastica``, ``picard``,
-``jade``, ``amuse``, ``nss``).
+All whiten first as :class:`strtransformer.StrTransformer` does: channels centred and scaled, then
+the first principal components; missing samples (NaN) are left out. Sources come out with variance
+1, ordered by correlation time, short first. A run of ``StrTransformer`` starts from one of them
+with ``config={"sources.init": "sobi"}`` (or ``fastica``, ``picard``, ``jade``, ``amuse``, ``nss``).
 
-Ctrl-C does not interrupt these methods while they run: ``KeyboardInterrupt`` is raised when the fit has returned.
+Ctrl-C does not interrupt these methods while they run: ``KeyboardInterrupt`` is raised when the fit
+has returned.
 """
 
 import warnings
@@ -24,7 +26,9 @@ __all__ = ["AMUSE", "FastICA", "JADE", "NSS", "Picard", "SOBI"]
 
 
 class _Baseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What all methods share: a linear unmixing of channels, found by ``_method`` with ``_options()``."""
+    """What all methods share: a linear unmixing of channels, found by ``_method`` with
+    ``_options()``.
+    """
 
     _method = None
 
@@ -69,7 +73,11 @@ class _Baseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _decompose(self, X):
         with _checks.unchanged_by_failure(self):
             X = self._rows(X, reset=True)
-            n_components = X.shape[1] if self.n_components is None else _whole("n_components", self.n_components, 1)
+            n_components = (
+                X.shape[1]
+                if self.n_components is None
+                else _whole("n_components", self.n_components, 1)
+            )
             found = _core.decompose(self._method, _core.Recording(X), n_components, self._options())
         self.components_ = found.components.astype(X.dtype, copy=False)
         self.mixing_ = found.mixing.astype(X.dtype, copy=False)
@@ -80,7 +88,8 @@ class _Baseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.convergence_ = found.convergence
         if not found.converged:
             warnings.warn(
-                f"{type(self).__name__}: {found.convergence}; raise max_iter or tol, or take fewer components",
+                f"{type(self).__name__}: {found.convergence}; raise max_iter or tol, or take fewer"
+                " components",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -117,7 +126,9 @@ class _Baseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Channels in the units of the training data.
         """
         check_is_fitted(self)
-        X = check_array(X, dtype=_DTYPES, ensure_all_finite="allow-nan", estimator=self, input_name="X")
+        X = check_array(
+            X, dtype=_DTYPES, ensure_all_finite="allow-nan", estimator=self, input_name="X"
+        )
         return _core.mix_rows(X, self.mixing_, self.mean_).astype(X.dtype, copy=False)
 
     @property
@@ -135,7 +146,12 @@ class _Baseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             X = X.data
         X = _checks.table(X)
         return validate_data(
-            self, X, reset=reset, dtype=_DTYPES, ensure_all_finite="allow-nan", ensure_min_samples=2 if reset else 1
+            self,
+            X,
+            reset=reset,
+            dtype=_DTYPES,
+            ensure_all_finite="allow-nan",
+            ensure_min_samples=2 if reset else 1,
         )
 
 
@@ -167,7 +183,11 @@ def _documented(cls):
 
 
 def _seed(random_state):
-    return _whole("random_state", random_state, 0) if _checks.is_whole(random_state) else _drawn(random_state)
+    return (
+        _whole("random_state", random_state, 0)
+        if _checks.is_whole(random_state)
+        else _drawn(random_state)
+    )
 
 
 def _start(w_init):
@@ -239,7 +259,8 @@ class Picard(_Baseline):
     ortho : bool, default=True
         Keep the sources exactly uncorrelated (Picard-O).
     extended : bool, default=True
-        Judge of each source whether it is super- or sub-Gaussian; otherwise all are taken for super-Gaussian.
+        Judge of each source whether it is super- or sub-Gaussian; otherwise all are taken for
+        super-Gaussian.
     max_iter : int, default=500
         Iterations at most.
     tol : float, default=1e-7
@@ -314,7 +335,10 @@ class JADE(_Baseline):
         self.tol = tol
 
     def _options(self):
-        return {"max_iter": _whole("max_iter", self.max_iter, 1), "tol": _checks.number("tol", self.tol)}
+        return {
+            "max_iter": _whole("max_iter", self.max_iter, 1),
+            "tol": _checks.number("tol", self.tol),
+        }
 
 
 @_documented
@@ -365,19 +389,25 @@ class SOBI(_Baseline):
 
     def _options(self):
         lags = None if self.lags is None else [_whole("lags", lag, 1) for lag in self.lags]
-        return {"lags": lags, "max_iter": _whole("max_iter", self.max_iter, 1), "tol": _checks.number("tol", self.tol)}
+        return {
+            "lags": lags,
+            "max_iter": _whole("max_iter", self.max_iter, 1),
+            "tol": _checks.number("tol", self.tol),
+        }
 
 
 @_documented
 class NSS(_Baseline):
-    """Joint diagonalisation of the covariances of successive blocks, for variances that change with time.
+    """Joint diagonalisation of the covariances of successive blocks, for variances that change with
+    time.
 
     Parameters
     ----------
     n_components : int, default=None
         Number of sources. ``None`` takes as many as there are channels.
     n_blocks : int, default=None
-        Number of blocks, at least 2. ``None`` takes blocks of max(50, 10·K) samples, at most 100 of them.
+        Number of blocks, at least 2. ``None`` takes blocks of max(50, 10·K) samples, at most 100 of
+        them.
     diagonalizer : {"pham", "orthogonal"}, default="pham"
         Pham's likelihood criterion, or rotations only.
     max_iter : int, default=200
@@ -388,7 +418,9 @@ class NSS(_Baseline):
 
     _method = "nss"
 
-    def __init__(self, n_components=None, *, n_blocks=None, diagonalizer="pham", max_iter=200, tol=1e-8):
+    def __init__(
+        self, n_components=None, *, n_blocks=None, diagonalizer="pham", max_iter=200, tol=1e-8
+    ):
         self.n_components = n_components
         self.n_blocks = n_blocks
         self.diagonalizer = diagonalizer

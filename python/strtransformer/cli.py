@@ -1,7 +1,4 @@
-"""The program ``strt``: the one that cargo builds, from the wheel.
-
-Only ``strt bench speed``, which starts itself again by the path of its process, needs the program that cargo builds.
-"""
+"""The program ``strt``: the one that cargo builds, from the wheel."""
 
 import sys
 

@@ -20,7 +20,9 @@ class Mixture(NamedTuple):
     sources: np.ndarray
     """True sources (n_samples, n_sources) of mean 0 and standard deviation 1."""
     mixing: Optional[np.ndarray]
-    """(n_channels, n_sources) with observations = sources @ mixing.T + noise; None where the mixing is nonlinear."""
+    """(n_channels, n_sources) with observations = sources @ mixing.T + noise; None where the mixing
+    is nonlinear.
+    """
 
 
 def make_mixture(
@@ -41,12 +43,13 @@ def make_mixture(
     Parameters
     ----------
     kind : str, default="gp"
-        How the sources behave in time, one of ``SOURCE_KINDS``: ``gp`` and ``gpclose`` (smooth Gaussian processes of well
-        separated or close length-scales), ``sines``, ``ar``, ``nonsmooth`` (sawtooth, square wave, AR(1) with Laplace
-        innovations), ``switchingar``, ``segmentlaplace``, ``segmentgaussian``, ``nonstationary``.
+        How the sources behave in time, one of ``SOURCE_KINDS``: ``gp`` and ``gpclose`` (smooth
+        Gaussian processes of well separated or close length-scales), ``sines``, ``ar``,
+        ``nonsmooth`` (sawtooth, square wave, AR(1) with Laplace innovations), ``switchingar``,
+        ``segmentlaplace``, ``segmentgaussian``, ``nonstationary``.
     mixing : str, default="linear"
-        ``linear``, ``conditionedC`` (condition number C), ``pnl``, ``mlp2``, ``mlp3``, ``leakymlpL`` or ``tanhmlpL``
-        (L layers).
+        ``linear``, ``conditionedC`` (condition number C), ``pnl``, ``mlp2``, ``mlp3``,
+        ``leakymlpL`` or ``tanhmlpL`` (L layers).
     n_samples, n_sources : int, default=1000, 3
         Size of the problem; with ``sources`` given, theirs is taken.
     n_channels : int, default=None
@@ -66,7 +69,10 @@ def make_mixture(
     if sources is not None:
         sources = np.asarray(sources, dtype=np.float64)
         if sources.ndim != 2:
-            raise ValueError(f"sources: expected an array (n_samples, n_sources), found {sources.ndim} dimensions")
+            raise ValueError(
+                f"sources: expected an array (n_samples, n_sources), found {sources.ndim}"
+                " dimensions"
+            )
         n_samples, n_sources = sources.shape
     if n_channels is None:
         n_channels = 2 * _checks.whole("n_sources", n_sources, 1)

@@ -1,4 +1,4 @@
-"""Files: recordings in, and runs as folders that the program ``strt`` can go on with.
+"""Files: recordings in, and runs as folders that the program ``strt`` can take up.
 
 The numbers and their checks are the library's; this module only names things.
 """
@@ -27,18 +27,20 @@ def read(
 ):
     """Read a recording from a file.
 
-    The format is found by the contents of the file: CSV and other text, NPY, NPZ, MATLAB (5 to 7.3), EDF, BDF, WAV,
-    Parquet, EEGLAB ``.set`` and WFDB. Everything that was detected or left out is in ``notes``.
+    The format is found by the contents of the file: CSV and other text, NPY, NPZ, MATLAB (5 to
+    7.3), EDF, BDF, WAV, Parquet, EEGLAB ``.set`` and WFDB. Everything that was detected or left out
+    is in ``notes``.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     channels : str, int or sequence of str or int, default=None
-        The channels to take, in this order: names, numbers from 1 and, in a string, ranges: ``"Fz,Cz,5-8"``. ``None``
-        takes all.
+        The channels to take, in this order: names, numbers from 1 and, in a string, ranges:
+        ``"Fz,Cz,5-8"``. ``None`` takes all.
     start, stop : float, default=None
-        Leave out what comes before ``start``, and from ``stop`` on, in seconds from the first sample.
+        Leave out what comes before ``start``, and from ``stop`` on, in seconds from the first
+        sample.
     sampling_rate : float, default=None
         Samples per second, in place of what the file says.
     variable : str, default=None
@@ -55,8 +57,8 @@ def read(
     Returns
     -------
     Recording
-        With ``data`` (n_samples, n_channels), ``channel_names``, ``sampling_rate`` (or None), ``units``, ``notes`` and
-        ``format``. :meth:`StrTransformer.fit` takes it as it is.
+        With ``data`` (n_samples, n_channels), ``channel_names``, ``sampling_rate`` (or None),
+        ``units``, ``notes`` and ``format``. :meth:`StrTransformer.fit` takes it as it is.
 
     Raises
     ------
@@ -69,8 +71,13 @@ def read(
         channels = [channels]
     if channels is not None and not isinstance(channels, str):
         if not isinstance(channels, Iterable):
-            raise ValueError(f"channels = {channels!r}: expected names and numbers of channels, such as 'Fz,Cz,5-8' or [1, 2]")
-        channels = ",".join(f'"{channel}"' if "," in str(channel) else str(channel) for channel in channels)
+            raise ValueError(
+                f"channels = {channels!r}: expected names and numbers of channels, such as"
+                " 'Fz,Cz,5-8' or [1, 2]"
+            )
+        channels = ",".join(
+            f'"{channel}"' if "," in str(channel) else str(channel) for channel in channels
+        )
     return _core.read(
         os.fspath(path),
         channels=channels,
@@ -96,16 +103,16 @@ def load(path):
     Returns
     -------
     StrTransformer
-        Fitted, with parameters that repeat the run. The recording is not part of a folder: :meth:`StrTransformer.report`
-        and :meth:`StrTransformer.save` need it again as ``X``.
+        Fitted, with parameters that repeat the run. The recording is not part of a folder:
+        :meth:`StrTransformer.report` and :meth:`StrTransformer.save` need it again as ``X``.
 
     Raises
     ------
     OSError
         When the folder or a file of it cannot be read.
     ValueError
-        When it is not the folder of a run, or a file in it shows to be damaged or of another run. Contents are not
-        checksummed: a changed number that is still a number is not noticed.
+        When it is not the folder of a run, or a file in it shows to be damaged or of another run.
+        Contents are not checksummed: a changed number that is still a number is not noticed.
     """
     from ._estimator import StrTransformer
 

@@ -1,6 +1,7 @@
 """How good a separation is: against true sources or a true mixing, or blind.
 
-Arrays of sources have one row a sample and one column a source. Rows in which an estimate is NaN are left out.
+Arrays of sources have one row a sample and one column a source. Rows in which an estimate is NaN
+are left out.
 """
 
 import numpy as np
@@ -27,12 +28,15 @@ def _matrix(values, name):
     if values.ndim == 1:
         values = values[:, np.newaxis]
     if values.ndim != 2:
-        raise ValueError(f"{name}: expected an array (n_samples, n_sources), found {values.ndim} dimensions")
+        raise ValueError(
+            f"{name}: expected an array (n_samples, n_sources), found {values.ndim} dimensions"
+        )
     return values
 
 
 def match_sources(estimated, true, *, method="correlation"):
-    """Match estimated sources with true ones so that the sum of their absolute correlations is largest.
+    """Match estimated sources with true ones so that the sum of their absolute correlations is
+    largest.
 
     Parameters
     ----------
@@ -41,17 +45,20 @@ def match_sources(estimated, true, *, method="correlation"):
     true : array-like of shape (n_samples, n_true)
         True sources: finite, none of them constant.
     method : {"correlation", "rank"}, default="correlation"
-        Pearson's correlation, or Spearman's (of ranks), which a monotone distortion of a source leaves alone.
+        Pearson's correlation, or Spearman's (of ranks), which a monotone distortion of a source
+        leaves alone.
 
     Returns
     -------
     Matching
-        With ``mac``, ``worst``, ``per_source`` (n_estimated,), ``matched`` (index of the true source or None), ``sign``
-        (n_estimated,) and ``correlations`` (n_estimated, n_true).
+        With ``mac``, ``worst``, ``per_source`` (n_estimated,), ``matched`` (index of the true
+        source or None), ``sign`` (n_estimated,) and ``correlations`` (n_estimated, n_true).
     """
     if method not in ("correlation", "rank"):
         raise ValueError(f"method = {method!r}: expected 'correlation' or 'rank'")
-    return _core.match_sources(_matrix(estimated, "estimated"), _matrix(true, "true"), method == "rank")
+    return _core.match_sources(
+        _matrix(estimated, "estimated"), _matrix(true, "true"), method == "rank"
+    )
 
 
 def mac(estimated, true, *, method="correlation"):
@@ -94,7 +101,8 @@ def si_sdr(estimated, true):
 
 
 def align(estimated, true):
-    """Estimated sources z-scored, with the sign and in the order of the true ones, to be drawn beside them.
+    """Estimated sources z-scored, with the sign and in the order of the true ones, to be drawn
+    beside them.
 
     Parameters
     ----------
@@ -126,7 +134,9 @@ def amari_distance(estimated_mixing, true_mixing):
     float
         0 when they agree up to order and scale of their columns, at most 1.
     """
-    return _core.amari_from_mixing(_matrix(estimated_mixing, "estimated_mixing"), _matrix(true_mixing, "true_mixing"))
+    return _core.amari_from_mixing(
+        _matrix(estimated_mixing, "estimated_mixing"), _matrix(true_mixing, "true_mixing")
+    )
 
 
 def amari_index(product):
@@ -146,7 +156,8 @@ def amari_index(product):
 
 
 def explained_variance(observed, reconstructed):
-    """Share of the variance of channels that a reconstruction explains, every channel counting alike.
+    """Share of the variance of channels that a reconstruction explains, every channel counting
+    alike.
 
     Parameters
     ----------
@@ -160,7 +171,9 @@ def explained_variance(observed, reconstructed):
     float
         At most 1.
     """
-    return _core.explained_variance(_matrix(observed, "observed"), _matrix(reconstructed, "reconstructed"))
+    return _core.explained_variance(
+        _matrix(observed, "observed"), _matrix(reconstructed, "reconstructed")
+    )
 
 
 def temporal_predictability(source, order=10):
@@ -180,7 +193,10 @@ def temporal_predictability(source, order=10):
     """
     source = np.asarray(source, dtype=np.float64)
     if source.ndim != 1:
-        raise ValueError(f"source: expected one source (n_samples,), found {source.ndim} dimensions; give a column of them")
+        raise ValueError(
+            f"source: expected one source (n_samples,), found {source.ndim} dimensions; give a"
+            " column of them"
+        )
     return _core.temporal_predictability(source, _checks.whole("order", order, 1))
 
 

@@ -1,15 +1,17 @@
 """StrTransformer as the ICA of MNE-Python.
 
-`fit` takes a `mne.io.Raw` or `mne.Epochs` and gives a genuine `mne.preprocessing.ICA`: everything that MNE does with a
-decomposition (topographies, `find_bads_eog`, `apply`, `save`, reports) is done by MNE, with its own code.
+`fit` takes a `mne.io.Raw` or `mne.Epochs` and gives a genuine `mne.preprocessing.ICA`: everything
+that MNE does with a decomposition (topographies, `find_bads_eog`, `apply`, `save`, reports) is done
+by MNE, with its own code.
 
-What this module does: it takes the data out of MNE's containers, marks what must not be used as missing, has
-`strtransformer.StrTransformer` separate it, and writes the unmixing into MNE's chain of three maps
+What this module does: it takes the data out of MNE's containers, marks what must not be used as
+missing, has `strtransformer.StrTransformer` separate it, and writes the unmixing into MNE's chain
+of three maps
 
     sources = unmixing_matrix_ · pca_components_[:K] · (data / pre_whitener_ − pca_mean_)
 
-What it deliberately does not do: filter, find artefacts, or choose components to remove. Nonlinear mixers are refused,
-because that chain is linear.
+What it deliberately does not do: filter, find artefacts, or choose components to remove. Nonlinear
+mixers are refused, because that chain is linear.
 """
 
 from __future__ import annotations
@@ -52,9 +54,9 @@ def fit(
     inst : mne.io.Raw | mne.Epochs
         The data. High-pass filter it first (1 Hz): drifts are sources too.
     n_components : int | float | None
-        Number of sources K, at least 2. A float between 0 and 1 takes as many as principal components need for that share
-        of the variance. None takes all whose variance is not zero, as MNE does; for many channels a smaller number is much
-        quicker.
+        Number of sources K, at least 2. A float between 0 and 1 takes as many as principal
+        components need for that share of the variance. None takes all whose variance is not zero,
+        as MNE does; for many channels a smaller number is much quicker.
     picks : str | list | None
         Channels, as everywhere in MNE; None takes the good data channels.
     start, stop : int | float | None
@@ -62,8 +64,9 @@ def fit(
     decim : int | None
         Take every so many-th sample. Low-pass filter first.
     reject, flat : dict | None
-        Largest and smallest peak-to-peak amplitude by channel type, such as ``dict(eeg=150e-6)``. Stretches of `tstep`
-        seconds outside are not used. Raw only; for epochs there is `mne.Epochs.drop_bad`.
+        Largest and smallest peak-to-peak amplitude by channel type, such as ``dict(eeg=150e-6)``.
+        Stretches of `tstep` seconds outside are not used. Raw only; for epochs there is
+        `mne.Epochs.drop_bad`.
     tstep : float
         Length of the stretches that `reject` and `flat` judge, in seconds.
     reject_by_annotation : bool
@@ -71,34 +74,38 @@ def fit(
     random_state : int | numpy.random.RandomState | None
         Seed; see `StrTransformer`.
     **params
-        Further parameters of `strtransformer.StrTransformer`: max_iter, tol, n_restarts, n_jobs, verbose, callback,
-        preset, config.
+        Further parameters of `strtransformer.StrTransformer`: max_iter, tol, n_restarts, n_jobs,
+        verbose, callback, preset, config.
 
     Returns
     -------
     ica : mne.preprocessing.ICA
-        A fitted ICA with ``method="strtransformer"``. The estimator behind it is ``ica.strtransformer_``; it works on the
-        pre-whitened channels (``data / ica.pre_whitener_``). That attribute is kept by `copy` and pickle, not by
-        ``ica.save``.
+        A fitted ICA with ``method="strtransformer"``. The estimator behind it is
+        ``ica.strtransformer_``; it works on the pre-whitened channels (``data /
+        ica.pre_whitener_``). That attribute is kept by `copy` and pickle, not by ``ica.save``.
 
     Notes
     -----
-    *Structure in time.* What is left out (annotations, `reject`, the samples between two epochs) is given to the method as
-    missing samples rather than cut, since cutting joins what does not belong together. Between two epochs there are as
-    many missing samples as the longest patch of the configuration has, so no patch spans two of them.
+    *Structure in time.* What is left out (annotations, `reject`, the samples between two epochs) is
+    given to the method as missing samples rather than cut, since cutting joins what does not belong
+    together. Between two epochs there are as many missing samples as the longest patch of the
+    configuration has, so no patch spans two of them.
 
-    *Scale.* Sources have mean 0 and variance 1 over the samples that were used, as those of MNE's own methods. Their
-    order is that of time scales, shortest first, not that of variance: MNE's sorting is not applied. Sign is arbitrary.
+    *Scale.* Sources have mean 0 and variance 1 over the samples that were used, as those of MNE's
+    own methods. Their order is that of time scales, shortest first, not that of variance: MNE's
+    sorting is not applied. Sign is arbitrary.
 
-    *Pre-whitening.* One factor per channel type, the standard deviation over all its channels, as in MNE, so that
-    topographies keep the proportions of the channels; the estimator is therefore run with ``preprocess.scale = false``.
+    *Pre-whitening.* One factor per channel type, the standard deviation over all its channels, as
+    in MNE, so that topographies keep the proportions of the channels; the estimator is therefore
+    run with ``preprocess.scale = false``.
 
-    *What K components leave.* ``pca_components_`` has a row for every channel: the first K span what the sources see,
-    the others what they leave. ``ica.apply(inst)`` puts the rest back, ``n_pca_components=K`` does not.
-    ``mixing_matrix_`` is the inverse of ``unmixing_matrix_``, as MNE defines it; it differs from the estimator's
-    ``mixing_`` by the ridge of the mixer (10⁻⁶).
+    *What K components leave.* ``pca_components_`` has a row for every channel: the first K span
+    what the sources see, the others what they leave. ``ica.apply(inst)`` puts the rest back,
+    ``n_pca_components=K`` does not. ``mixing_matrix_`` is the inverse of ``unmixing_matrix_``, as
+    MNE defines it; it differs from the estimator's ``mixing_`` by the ridge of the mixer (10⁻⁶).
 
-    Calling ``ica.fit`` on the result is not possible: MNE does not know the method. Call this function again.
+    Calling ``ica.fit`` on the result is not possible: MNE does not know the method. Call this
+    function again.
 
     Examples
     --------
@@ -153,8 +160,8 @@ def fit(
 
     if not hasattr(estimator, "components_"):
         raise ValueError(
-            "config: expected sources that are a linear map of the channels, which an mne ICA object is; remove "
-            "'sources.coordinates' from config"
+            "config: expected sources that are a linear map of the channels, which an mne ICA"
+            " object is; remove 'sources.coordinates' from config"
         )
     ica.pca_mean_ = np.array(estimator.mean_, dtype=np.float64)
     _split_unmixing(ica, np.asarray(estimator.components_, dtype=np.float64), covariance)
@@ -175,7 +182,8 @@ def _mne():
         import mne.preprocessing
     except ImportError as error:
         raise ImportError(
-            "strtransformer.mne needs MNE-Python, which is not installed: `pip install strtransformer[mne]`"
+            "strtransformer.mne needs MNE-Python, which is not installed: `pip install"
+            " strtransformer[mne]`"
         ) from error
     return mne
 
@@ -190,7 +198,9 @@ def _is_raw(mne, inst):
             "strtransformer.StrTransformer, or wrap it with mne.io.RawArray(data, info)"
         )
     if len(inst) == 0:
-        raise ValueError("inst: expected at least one epoch, got none; all were dropped (see inst.drop_log)")
+        raise ValueError(
+            "inst: expected at least one epoch, got none; all were dropped (see inst.drop_log)"
+        )
     return False
 
 
@@ -198,23 +208,24 @@ def _refuse_nonlinear(params):
     mixer = params.get("mixer", "affine")
     if mixer != "affine":
         raise ValueError(
-            f"mixer: expected 'affine', got {mixer!r}; an mne ICA object is a linear map, which a nonlinear mixer does not "
-            "have. Use strtransformer.StrTransformer(mixer=...) on inst.get_data().T instead"
+            f"mixer: expected 'affine', got {mixer!r}; an mne ICA object is a linear map, which a"
+            " nonlinear mixer does not have. Use strtransformer.StrTransformer(mixer=...) on"
+            " inst.get_data().T instead"
         )
 
 
 def _warn_of_preparation(inst, is_raw):
     if inst.info["highpass"] < 1e-8:
         warnings.warn(
-            "the data was not high-pass filtered, so slow drifts will take up components; filter before the fit, such as "
-            "inst.filter(1.0, None)",
+            "the data was not high-pass filtered, so slow drifts will take up components; filter"
+            " before the fit, such as inst.filter(1.0, None)",
             RuntimeWarning,
             stacklevel=3,
         )
     if not is_raw and inst.baseline is not None:
         warnings.warn(
-            "the epochs are baseline-corrected, which moves every epoch by another offset; fit on high-pass filtered "
-            "epochs without a baseline (baseline=None)",
+            "the epochs are baseline-corrected, which moves every epoch by another offset; fit on"
+            " high-pass filtered epochs without a baseline (baseline=None)",
             RuntimeWarning,
             stacklevel=3,
         )
@@ -224,8 +235,8 @@ def _refuse_raw_options(span):
     given = [name for name, value in span.items() if value is not None]
     if given:
         raise ValueError(
-            f"{', '.join(given)}: expected for mne.io.Raw only, got epochs; choose samples and drop epochs before the fit "
-            "(epochs.crop, epochs.drop_bad)"
+            f"{', '.join(given)}: expected for mne.io.Raw only, got epochs; choose samples and drop"
+            " epochs before the fit (epochs.crop, epochs.drop_bad)"
         )
 
 
@@ -245,13 +256,13 @@ def _picked_info(mne, inst, picks):
     foreign = sorted(set(inst.get_channel_types(picks=where)) - set(_TYPES)) if where else []
     if foreign:
         raise ValueError(
-            f"picks: expected channels of the types {', '.join(_TYPES)}, got {', '.join(foreign)}; leave them out, or give "
-            "their type with inst.set_channel_types"
+            f"picks: expected channels of the types {', '.join(_TYPES)}, got {', '.join(foreign)};"
+            " leave them out, or give their type with inst.set_channel_types"
         )
     if len(where) < 2:
         raise ValueError(
-            f"picks: expected at least two good channels of data, got {len(where)}: {names}; name others in picks, or see "
-            "inst.get_channel_types() and inst.info['bads']"
+            f"picks: expected at least two good channels of data, got {len(where)}: {names}; name"
+            " others in picks, or see inst.get_channel_types() and inst.info['bads']"
         )
     info = mne.pick_info(inst.info, where)
     if info["comps"]:
@@ -265,8 +276,8 @@ def _raw_data(raw, info, start, stop, reject_by_annotation):
     first, last = (_sample(raw, at, default) for at, default in ((start, 0), (stop, raw.n_times)))
     if not 0 <= first < last <= raw.n_times:
         raise ValueError(
-            f"start, stop: expected 0 ≤ start < stop ≤ {raw.n_times} samples ({raw.n_times / raw.info['sfreq']:g} s), got "
-            f"samples {first} to {last}"
+            f"start, stop: expected 0 ≤ start < stop ≤ {raw.n_times} samples"
+            f" ({raw.n_times / raw.info['sfreq']:g} s), got samples {first} to {last}"
         )
     how = "NaN" if reject_by_annotation else None
     return raw.get_data(info["ch_names"], first, last, reject_by_annotation=how, verbose="error")
@@ -287,13 +298,16 @@ def _positive_integer(name, value):
 
 
 def _blank(data, info, reject, flat, length):
-    """Makes stretches of `length` samples whose peak-to-peak amplitude is out of bounds missing, in place."""
+    """Makes stretches of `length` samples whose peak-to-peak amplitude is out of bounds missing, in
+    place.
+    """
     kinds = np.array(info.get_channel_types())
     for name, bounds in (("reject", reject), ("flat", flat)):
         unknown = sorted(set(bounds) - set(kinds))
         if unknown:
             raise ValueError(
-                f"{name}: expected channel types of the data ({', '.join(sorted(set(kinds)))}), got {', '.join(unknown)}"
+                f"{name}: expected channel types of the data ({', '.join(sorted(set(kinds)))}), got"
+                f" {', '.join(unknown)}"
             )
     for first in range(0, data.shape[1], length):
         stretch = data[:, first : first + length]
@@ -308,10 +322,14 @@ def _blank(data, info, reject, flat, length):
 
 
 def _without_scaling(estimator):
-    """The configuration of the estimator with channels taken as they are, unless it speaks of that itself."""
+    """The configuration of the estimator with channels taken as they are, unless it speaks of that
+    itself.
+    """
     config = estimator.config
     if isinstance(config, (str, os.PathLike)):
-        config = _differences(_configuration(estimator), _configuration(type(estimator)(preset=estimator.preset)))
+        config = _differences(
+            _configuration(estimator), _configuration(type(estimator)(preset=estimator.preset))
+        )
     config = dict(config or {})
     if "preprocess.scale" not in config and "scale" not in config.get("preprocess", {}):
         config["preprocess.scale"] = False
@@ -320,7 +338,9 @@ def _without_scaling(estimator):
 
 def _configuration(estimator):
     """All values of the configuration that parameters and `config` make, in nested dicts."""
-    return _core.configure(preset=estimator.preset, mixer=estimator.mixer, config=estimator.config).to_dict()
+    return _core.configure(
+        preset=estimator.preset, mixer=estimator.mixer, config=estimator.config
+    ).to_dict()
 
 
 def _differences(values, usual):
@@ -341,7 +361,9 @@ def _longest_patch(estimator):
 
 
 def _kept_params(estimator):
-    """Parameters for `ica.fit_params`, which MNE shows and writes into its files: plain values only."""
+    """Parameters for `ica.fit_params`, which MNE shows and writes into its files: plain values
+    only.
+    """
     names = ("mixer", "preset", "max_iter", "tol", "n_restarts")
     params = {name: getattr(estimator, name) for name in names}
     return {**params, "seed": int(estimator.seed_), "converged": bool(estimator.converged_)}
@@ -351,12 +373,15 @@ def _enough(n_samples, n_all, n_channels, decim):
     if n_samples <= n_channels:
         advice = "give a longer recording"
         if n_samples < n_all:
-            advice = f"the others of {n_all} are annotated as bad, outside reject and flat, or not finite: loosen them, or {advice}"
+            advice = (
+                f"the others of {n_all} are annotated as bad, outside reject and flat, or not"
+                f" finite: loosen them, or {advice}"
+            )
         if decim > 1:
             advice = f"decim={decim} has left {n_all}: take a smaller one; {advice}"
         raise ValueError(
-            f"inst: expected more than {n_channels} usable samples, since there are {n_channels} channels, got {n_samples}; "
-            f"{advice}"
+            f"inst: expected more than {n_channels} usable samples, since there are {n_channels}"
+            f" channels, got {n_samples}; {advice}"
         )
 
 
@@ -367,7 +392,10 @@ def _pre_whitener(info, data):
     for kind in set(kinds):
         deviation = float(np.std(data[kinds == kind]))
         if deviation == 0.0:
-            raise ValueError(f"inst: expected {kind} channels that vary, got constant ones; leave them out with picks")
+            raise ValueError(
+                f"inst: expected {kind} channels that vary, got constant ones; leave them out with"
+                " picks"
+            )
         factors[kinds == kind] = deviation
     return factors
 
@@ -377,10 +405,13 @@ def _check_number(asked, n_channels):
         return
     if isinstance(asked, (int, np.integer)) and not isinstance(asked, bool):
         if not 2 <= asked <= n_channels:
-            raise ValueError(f"n_components: expected 2 to {n_channels}, the number of channels, got {asked}")
+            raise ValueError(
+                f"n_components: expected 2 to {n_channels}, the number of channels, got {asked}"
+            )
     elif not (isinstance(asked, (float, np.floating)) and 0.0 < asked < 1.0):
         raise ValueError(
-            f"n_components: expected a whole number, a share of the variance between 0 and 1, or None, got {asked!r}"
+            "n_components: expected a whole number, a share of the variance between 0 and 1, or"
+            f" None, got {asked!r}"
         )
 
 
@@ -393,8 +424,8 @@ def _number_of_sources(asked, variances):
     needed = min(int((share <= wanted).sum()) + 1, len(variances))
     if needed < 2:
         raise ValueError(
-            f"n_components: expected a share of the variance that needs at least two components, got {asked!r}, which one "
-            "covers; give a larger share or a whole number"
+            "n_components: expected a share of the variance that needs at least two components,"
+            f" got {asked!r}, which one covers; give a larger share or a whole number"
         )
     return needed
 
@@ -409,10 +440,11 @@ def _joined(pieces, gap):
 
 
 def _split_unmixing(ica, unmixing, covariance):
-    """Writes a K×m unmixing of the pre-whitened channels as MNE's PCA (m×m, orthonormal rows) and ICA (K×K).
+    """Writes a K×m unmixing of the pre-whitened channels as MNE's PCA (m×m, orthonormal rows) and
+    ICA (K×K).
 
-    The first K rows of the PCA are the principal axes of the data within the space that the unmixing reads; the others
-    are those of what is left. Both are in order of variance.
+    The first K rows of the PCA are the principal axes of the data within the space that the
+    unmixing reads; the others are those of what is left. Both are in order of variance.
     """
     n_sources = len(unmixing)
     _, _, axes = np.linalg.svd(unmixing, full_matrices=True)

@@ -1,19 +1,39 @@
-"""Simulated EEG with known blinks, for tests: 16 electrodes of the 10-20 system and one EOG channel.
+"""Simulated EEG with known blinks, for tests: 16 electrodes of the 10-20 system and one EOG
+channel.
 
-Sources are blinks (short pulses at the forehead), two rhythms, a slow wander and muscle noise; every one reaches the
-electrodes by distance from its place. Returned in volts, as MNE has it.
+Sources are blinks (short pulses at the forehead), two rhythms, a slow wander and muscle noise;
+every one reaches the electrodes by distance from its place. Returned in volts, as MNE has it.
 """
 
 import mne
 import numpy as np
 
-NAMES = ["Fp1", "Fp2", "F7", "F3", "Fz", "F4", "F8", "C3", "Cz", "C4", "P7", "P3", "Pz", "P4", "O1", "O2"]
+NAMES = [
+    "Fp1",
+    "Fp2",
+    "F7",
+    "F3",
+    "Fz",
+    "F4",
+    "F8",
+    "C3",
+    "Cz",
+    "C4",
+    "P7",
+    "P3",
+    "Pz",
+    "P4",
+    "O1",
+    "O2",
+]
 FRONTAL = ["Fp1", "Fp2", "F7", "F8"]
 RATE = 128.0
 
 
 def simulated_eeg(seconds=40.0, seed=0):
-    """`mne.io.RawArray` with 16 EEG channels and EOG, filtered 1 to 40 Hz, and the true sources (5 × samples)."""
+    """`mne.io.RawArray` with 16 EEG channels and EOG, filtered 1 to 40 Hz, and the true sources (5
+    × samples).
+    """
     random = np.random.default_rng(seed)
     n_samples = int(seconds * RATE)
     sources = _sources(random, n_samples)
@@ -49,8 +69,12 @@ def _sources(random, n_samples):
         at += random.uniform(1.5, 3.5)
 
     def rhythm(hertz, wander):
-        phase = 2 * np.pi * hertz * time + wander * np.cumsum(random.standard_normal(n_samples)) / np.sqrt(RATE)
-        envelope = 1.0 + 0.6 * np.sin(2 * np.pi * random.uniform(0.05, 0.2) * time + random.uniform(0, 6))
+        phase = 2 * np.pi * hertz * time + wander * np.cumsum(
+            random.standard_normal(n_samples)
+        ) / np.sqrt(RATE)
+        envelope = 1.0 + 0.6 * np.sin(
+            2 * np.pi * random.uniform(0.05, 0.2) * time + random.uniform(0, 6)
+        )
         return envelope * np.sin(phase)
 
     slow = np.convolve(random.standard_normal(n_samples), np.hanning(48), mode="same")

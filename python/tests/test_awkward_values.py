@@ -1,4 +1,4 @@
-"""Values that no one should give, but someone will: each is used or refused, and nothing crashes."""
+"""Values that no one should give, but someone will: each is used or refused; nothing crashes."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,9 @@ from strtransformer import StrTransformer, baselines, metrics
 @pytest.fixture(scope="module")
 def X():
     t = np.arange(300)
-    return np.stack([np.sin(0.3 * t), np.cos(0.05 * t), np.sin(0.3 * t) + np.cos(0.05 * t)], axis=1) + 0.01 * np.sin(t[:, None] ** 1.5)
+    return np.stack(
+        [np.sin(0.3 * t), np.cos(0.05 * t), np.sin(0.3 * t) + np.cos(0.05 * t)], axis=1
+    ) + 0.01 * np.sin(t[:, None] ** 1.5)
 
 
 def short(**parameters):
@@ -19,7 +21,11 @@ def short(**parameters):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_numbers_of_numpy_in_a_configuration(X):
-    config = {"weights.smoothness": np.longdouble(0.02), "branches.patch_sizes": [np.int64(4), 8], "branches.crop": np.int32(64)}
+    config = {
+        "weights.smoothness": np.longdouble(0.02),
+        "branches.patch_sizes": [np.int64(4), 8],
+        "branches.crop": np.int32(64),
+    }
     fitted = short(config=config).fit(X)
     assert fitted.config_["weights"]["smoothness"] == 0.02
     assert fitted.config_["branches"]["patch_sizes"] == [4, 8]
@@ -36,7 +42,17 @@ def test_a_dict_that_holds_itself_is_refused(X):
 def test_seeds_of_64_bits_come_back(X, tmp_path):
     seed = 2**63 + 1
     np.save(tmp_path / "x.npy", X)
-    program = ["strt", "separate", str(tmp_path / "x.npy"), "--sources", "2", "--steps", "2", "--seed", str(seed)]
+    program = [
+        "strt",
+        "separate",
+        str(tmp_path / "x.npy"),
+        "--sources",
+        "2",
+        "--steps",
+        "2",
+        "--seed",
+        str(seed),
+    ]
     assert strtransformer._core.main([*program, "--out", str(tmp_path / "x.strt"), "--quiet"]) == 0
     assert strtransformer.load(tmp_path / "x.strt").config_["seed"] == seed
 

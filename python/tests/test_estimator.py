@@ -33,20 +33,32 @@ def test_attributes_have_the_documented_shapes_and_relations(problem, quick):
     separator = StrTransformer(2, random_state=0, **quick)
     sources = separator.fit_transform(X)
     assert sources.shape == (200, 2)
-    shapes = dict(components_=(2, 4), mixing_=(4, 2), mean_=(4,), whitening_=(2, 4), scale_centers_=(2,))
+    shapes = dict(
+        components_=(2, 4), mixing_=(4, 2), mean_=(4,), whitening_=(2, 4), scale_centers_=(2,)
+    )
     shapes |= dict(expected_patch_size_=(2,), locality_slope_=(2,))
     for name, shape in shapes.items():
         assert getattr(separator, name).shape == shape, name
-    assert (separator.n_iter_, separator.stop_reason_, separator.converged_) == (12, "step_limit", False)
+    assert (separator.n_iter_, separator.stop_reason_, separator.converged_) == (
+        12,
+        "step_limit",
+        False,
+    )
     assert separator.n_features_in_ == 4 and separator.seed_ == 0
-    assert np.all(np.diff(separator.scale_centers_) > 0) and np.all(np.diff(separator.locality_slope_) < 0)
+    assert np.all(np.diff(separator.scale_centers_) > 0) and np.all(
+        np.diff(separator.locality_slope_) < 0
+    )
     assert np.isfinite(separator.assignment_margin_) and np.isfinite(separator.objective_)
     assert separator.config_["branches"]["patch_sizes"] == [4, 8]
     assert separator.config_["n_sources"] == 2
 
     assert_allclose(separator.transform(X), sources, atol=1e-12)
     assert_allclose((X - separator.mean_) @ separator.components_.T, sources, atol=1e-10)
-    assert_allclose(separator.inverse_transform(sources), sources @ separator.mixing_.T + separator.mean_, rtol=1e-12)
+    assert_allclose(
+        separator.inverse_transform(sources),
+        sources @ separator.mixing_.T + separator.mean_,
+        rtol=1e-12,
+    )
     white = (X - separator.mean_) @ separator.whitening_.T
     assert_allclose(white.T @ white / 200, np.eye(2), atol=1e-10)
     assert_allclose(sources.mean(axis=0), 0, atol=1e-10)
@@ -73,7 +85,10 @@ def test_as_many_sources_as_channels_unless_told_otherwise(problem, quick):
     # Three sources and a little noise in four channels: the eigenvalues tell.
     assert StrTransformer("auto", **quick).fit(problem.observations).components_.shape == (3, 4)
     config = {"n_sources": 2, **quick.pop("config")}
-    assert StrTransformer(config=config, **quick).fit(problem.observations).components_.shape == (2, 4)
+    assert StrTransformer(config=config, **quick).fit(problem.observations).components_.shape == (
+        2,
+        4,
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -86,7 +101,9 @@ def test_the_dtype_is_kept(problem, quick, dtype, mixer):
     assert separator.inverse_transform(sources).dtype == dtype
     assert separator.mean_.dtype == dtype and separator.whitening_.dtype == dtype
     # The numbers are those of the same values as float64.
-    again = StrTransformer(2, mixer=mixer, random_state=0, **quick).fit_transform(X.astype(np.float64))
+    again = StrTransformer(2, mixer=mixer, random_state=0, **quick).fit_transform(
+        X.astype(np.float64)
+    )
     assert_array_equal(sources, again.astype(dtype))
 
 
@@ -98,7 +115,9 @@ def test_a_nonlinear_mixer_has_no_matrix_but_a_map(problem, quick):
     assert_allclose(separator.transform(X), sources, atol=1e-9)
     assert_allclose(separator.transform(X[50:51]), sources[50:51], atol=1e-9)
     # It is no matrix: half a sample from the mean has not half the source.
-    mean, far = separator.transform(separator.mean_[None]), separator.mean_ + 2 * (X[50:51] - separator.mean_)
+    mean, far = separator.transform(separator.mean_[None]), separator.mean_ + 2 * (
+        X[50:51] - separator.mean_
+    )
     assert not np.allclose(separator.transform(far) - mean, 2 * (sources[50:51] - mean), rtol=1e-6)
     again = pickle.loads(pickle.dumps(separator))
     assert_array_equal(again.transform(X), separator.transform(X))
@@ -109,7 +128,11 @@ def test_sources_that_are_free_in_every_sample_are_optimised_for_new_data(proble
     config = {**quick["config"], "sources.coordinates": "fiber"}
     separator = StrTransformer(3, mixer="mlp", random_state=0, **{**quick, "config": config})
     sources = separator.fit_transform(X)
-    assert sources.shape == (200, 3) and not hasattr(separator, "mixing_") and not hasattr(separator, "components_")
+    assert (
+        sources.shape == (200, 3)
+        and not hasattr(separator, "mixing_")
+        and not hasattr(separator, "components_")
+    )
     assert_allclose(separator.mean_, X.mean(axis=0), atol=1e-12)
     moved = separator.transform(X, max_iter=5)
     assert moved.shape == (200, 3) and np.isfinite(moved).all()
@@ -162,7 +185,9 @@ def test_recordings_are_taken_as_they_are(problem, quick):
     separator = StrTransformer(2, random_state=0, **quick)
     sources = separator.fit_transform(recording)
     assert_array_equal(sources, clone(separator).fit_transform(problem.observations))
-    assert separator.model_.channel_names == list("abcd") and separator.model_.sampling_rate == 250.0
+    assert (
+        separator.model_.channel_names == list("abcd") and separator.model_.sampling_rate == 250.0
+    )
     assert_array_equal(separator.transform(recording), separator.transform(problem.observations))
     assert separator.fit(problem.observations, sampling_rate=100).model_.sampling_rate == 100.0
 
@@ -208,7 +233,9 @@ def test_seeds(problem, quick):
 
     assert_array_equal(sources(7).components_, sources(7).components_)
     assert not np.array_equal(sources(7).components_, sources(8).components_)
-    assert_array_equal(sources(np.random.RandomState(3)).components_, sources(np.random.RandomState(3)).components_)
+    assert_array_equal(
+        sources(np.random.RandomState(3)).components_, sources(np.random.RandomState(3)).components_
+    )
     assert sources(np.random.default_rng(3)).seed_ == sources(np.random.default_rng(3)).seed_
     drawn = sources(None)
     assert drawn.seed_ != sources(None).seed_
@@ -216,7 +243,9 @@ def test_seeds(problem, quick):
     config = {"seed": 7, **quick.pop("config")}
     assert_array_equal(
         StrTransformer(2, config=config, **quick).fit(X).components_,
-        StrTransformer(2, random_state=7, config={k: v for k, v in config.items() if k != "seed"}, **quick)
+        StrTransformer(
+            2, random_state=7, config={k: v for k, v in config.items() if k != "seed"}, **quick
+        )
         .fit(X)
         .components_,
     )
@@ -224,7 +253,10 @@ def test_seeds(problem, quick):
 
 def test_the_number_of_threads_changes_nothing(problem, quick):
     quick.pop("n_jobs")
-    results = [StrTransformer(3, random_state=0, n_jobs=n, **quick).fit(problem.observations) for n in (1, 2, 3, -1, None)]
+    results = [
+        StrTransformer(3, random_state=0, n_jobs=n, **quick).fit(problem.observations)
+        for n in (1, 2, 3, -1, None)
+    ]
     for result in results[1:]:
         assert_array_equal(result.model_.sources, results[0].model_.sources)
         assert pickle.dumps(result.mixing_) == pickle.dumps(results[0].mixing_)
@@ -240,14 +272,24 @@ def test_a_run_that_has_not_converged_says_what_to_change(problem, quick):
         separator = StrTransformer(2, random_state=0, tol=10.0, **quick).fit(problem.observations)
     assert separator.converged_ and separator.stop_reason_ == "step_limit"
     config = {**quick.pop("config"), "optimizer.early_stopping.enabled": True}
-    separator = StrTransformer(2, random_state=0, tol=10.0, config=config, **quick).fit(problem.observations)
+    separator = StrTransformer(2, random_state=0, tol=10.0, config=config, **quick).fit(
+        problem.observations
+    )
     assert separator.converged_ and separator.stop_reason_ == "plateau" and separator.n_iter_ < 300
 
 
 def test_divergence_is_reported(problem, quick):
-    config = {**quick.pop("config"), "optimizer.rates.networks": 1e30, "optimizer.rates.fiber": 1e30}
-    with pytest.warns(ConvergenceWarning, match=r"diverged.*config=\{'optimizer.rates.fiber': 0.02"):
-        separator = StrTransformer(2, random_state=0, config=config, **quick).fit(problem.observations)
+    config = {
+        **quick.pop("config"),
+        "optimizer.rates.networks": 1e30,
+        "optimizer.rates.fiber": 1e30,
+    }
+    with pytest.warns(
+        ConvergenceWarning, match=r"diverged.*config=\{'optimizer.rates.fiber': 0.02"
+    ):
+        separator = StrTransformer(2, random_state=0, config=config, **quick).fit(
+            problem.observations
+        )
     assert separator.stop_reason_ == "diverged" and not separator.converged_
     assert separator.n_iter_ < 12 and np.isfinite(separator.model_.sources).all()
 
@@ -258,9 +300,20 @@ def test_settings_as_dict_text_and_file(problem, quick, tmp_path):
     text = "[branches]\npatch_sizes = [4, 8]\nd_model = 8\nn_heads = 2\n"
     path = tmp_path / "settings.toml"
     path.write_text(text)
-    nested = {"branches": {"patch_sizes": (4, np.int64(8)), "d_model": 8}, "branches.n_heads": np.array(2)}
-    dotted = {"branches.patch_sizes": [4, 8], "branches.d_model": 8, "branches.n_heads": 2, "weights.kappa": None}
-    fits = [StrTransformer(2, random_state=0, config=c, **quick).fit(X) for c in (nested, dotted, text, path, str(path))]
+    nested = {
+        "branches": {"patch_sizes": (4, np.int64(8)), "d_model": 8},
+        "branches.n_heads": np.array(2),
+    }
+    dotted = {
+        "branches.patch_sizes": [4, 8],
+        "branches.d_model": 8,
+        "branches.n_heads": 2,
+        "weights.kappa": None,
+    }
+    fits = [
+        StrTransformer(2, random_state=0, config=c, **quick).fit(X)
+        for c in (nested, dotted, text, path, str(path))
+    ]
     assert fits[0].config_["branches"]["patch_sizes"] == [4, 8]
     for fit in fits[1:]:
         assert fit.config_ == fits[0].config_
@@ -296,7 +349,10 @@ def test_settings_as_dict_text_and_file(problem, quick, tmp_path):
         (dict(config={3: 1}), "as keys"),
         (dict(config=7), "a dict, a TOML text or the path"),
         (dict(config="seed = = 3"), "config: line 1"),
-        (dict(config={"branches.patch_sizes": [4, 128]}), "200 samples are too few for patches of 128"),
+        (
+            dict(config={"branches.patch_sizes": [4, 128]}),
+            "200 samples are too few for patches of 128",
+        ),
     ],
 )
 def test_what_cannot_run_is_refused(problem, parameters, message):
@@ -367,7 +423,10 @@ def test_masked_entries_are_missing(problem, quick):
     assert_array_equal(sources, separator.fit_transform(masked.filled(np.nan)))
     assert_array_equal(np.isnan(separator.transform(masked)), np.isnan(sources))
     whole = np.ma.masked_array(np.arange(800).reshape(200, 4) ** 2 % 97, mask=masked.mask)
-    assert np.isnan(StrTransformer(2, random_state=0, **quick).fit_transform(whole)).any(axis=1).sum() == 3
+    assert (
+        np.isnan(StrTransformer(2, random_state=0, **quick).fit_transform(whole)).any(axis=1).sum()
+        == 3
+    )
 
 
 def test_a_query_is_not_data(problem, quick):
@@ -404,8 +463,14 @@ def test_the_order_of_channels_is_checked(problem, quick, tmp_path):
     with pytest.raises(ValueError, match="feature names"):
         loaded.transform(pandas.DataFrame(X, columns=list("dcba")))
     for estimator in (separator, loaded):
-        for call in (estimator.transform, estimator.score, lambda Y: estimator.save(tmp_path / "x", X=Y)):
-            with pytest.raises(ValueError, match="training data in their order, a, b, c, d, got d, c, b, a"):
+        for call in (
+            estimator.transform,
+            estimator.score,
+            lambda Y: estimator.save(tmp_path / "x", X=Y),
+        ):
+            with pytest.raises(
+                ValueError, match="training data in their order, a, b, c, d, got d, c, b, a"
+            ):
                 call(turned)
     with pytest.raises(ValueError, match="3 features"):
         separator.transform(Recording(X[:, :3]))

@@ -20,7 +20,14 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "python"
 def test_example(name, needs, arguments, says, tmp_path):
     for module in needs:
         pytest.importorskip(module)
-    command = [sys.executable, "-W", "ignore", str(EXAMPLES / f"{name}.py"), str(tmp_path / "new"), *arguments]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        str(EXAMPLES / f"{name}.py"),
+        str(tmp_path / "new"),
+        *arguments,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert says in done.stdout, done.stdout

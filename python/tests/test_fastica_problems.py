@@ -1,12 +1,14 @@
-"""The problems on which scikit-learn tests its FastICA, solved by this estimator at scikit-learn's tolerances.
+"""The problems on which scikit-learn tests its FastICA, solved by this estimator at scikit-learn's
+tolerances.
 
-The sources there are a square wave with Student-t noise, and a sine with a square wave: at least one of them has structure
-in time, so the temporal method can tell them apart. All of them are solved by ``StrTransformer`` itself, with its default
-settings and 300 steps. Where scikit-learn tests a switch that is FastICA's own (algorithm, contrast), the class
+The sources there are a square wave with Student-t noise, and a sine with a square wave: at least
+one of them has structure in time, so the temporal method can tell them apart. All of them are
+solved by ``StrTransformer`` itself, with its default settings and 300 steps. Where scikit-learn
+tests a switch that is FastICA's own (algorithm, contrast), the class
 ``strtransformer.baselines.FastICA`` is tested.
 
-Not rewritten: ``whiten=False`` and the solver of the whitening (this package always whitens, in one way), functions as
-contrasts, and ``fun_args``: there are no such parameters.
+Not rewritten: ``whiten=False`` and the solver of the whitening (this package always whitens, in one
+way), functions as contrasts, and ``fun_args``: there are no such parameters.
 """
 
 import numpy as np
@@ -27,7 +29,9 @@ def standardized(values):
 
 
 def rotated(seed, noise):
-    """A square wave and noise of Student's t with one degree of freedom, mixed by a rotation and a reflection."""
+    """A square wave and noise of Student's t with one degree of freedom, mixed by a rotation and a
+    reflection.
+    """
     rng = np.random.RandomState(seed)
     wave = np.where(np.sin(np.linspace(0, 100, N_SAMPLES)) > 0, 1.0, -1.0)
     sources = standardized(np.column_stack([wave, rng.standard_t(1, size=N_SAMPLES)]))
@@ -125,7 +129,10 @@ def test_what_fastica_refuses_and_warns_of():
         FastICA(fun="tanh").fit(noise)
     with pytest.raises(ValueError, match="4 × 4"):
         FastICA(w_init=np.eye(4)).fit(noise)
-    with pytest.warns(ConvergenceWarning, match="FastICA: not converged: iteration limit reached after 2 iterations"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match="FastICA: not converged: iteration limit reached after 2 iterations",
+    ):
         FastICA(max_iter=2, tol=1e-15, random_state=0).fit(noise)
     low_rank = np.random.RandomState(0).standard_normal((10, 2)) @ np.ones((2, 10))
     with pytest.raises(ValueError, match="rank"):

@@ -17,7 +17,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "two.csv"
-    path.write_text("time,Fz,Cz,Pz\n" + "".join(f"{t / 100},{t},{t * t},{'' if t == 2 else -t}\n" for t in range(10)))
+    path.write_text(
+        "time,Fz,Cz,Pz\n"
+        + "".join(f"{t / 100},{t},{t * t},{'' if t == 2 else -t}\n" for t in range(10))
+    )
     return path
 
 
@@ -25,13 +28,23 @@ def test_a_recording_says_what_was_found(table):
     recording = strtransformer.read(table)
     assert recording.channel_names == ["Fz", "Cz", "Pz"] and recording.sampling_rate == 100.0
     assert recording.shape == (10, 3) == (len(recording), recording.n_channels)
-    assert recording.data.shape == (10, 3) and np.isnan(recording.data[2, 2]) and recording.n_missing == 1
-    assert recording.units == [None] * 3 and any("delimiter" in note or "comma" in note for note in recording.notes)
+    assert (
+        recording.data.shape == (10, 3)
+        and np.isnan(recording.data[2, 2])
+        and recording.n_missing == 1
+    )
+    assert recording.units == [None] * 3 and any(
+        "delimiter" in note or "comma" in note for note in recording.notes
+    )
     assert "10 samples × 3 channels, 100 Hz, 1 samples with missing" in repr(recording)
     assert_array_equal(np.asarray(recording, dtype=np.float32), recording.data.astype(np.float32))
     again = pickle.loads(pickle.dumps(recording))
     assert_array_equal(again.data, recording.data)
-    assert (again.notes, again.format, again.sampling_rate) == (recording.notes, recording.format, 100.0)
+    assert (again.notes, again.format, again.sampling_rate) == (
+        recording.notes,
+        recording.format,
+        100.0,
+    )
 
 
 def test_a_part_of_a_file(table):
@@ -43,7 +56,9 @@ def test_a_part_of_a_file(table):
 
 
 def test_one_channel_by_its_number(table):
-    assert_array_equal(strtransformer.read(table, channels=2).data, strtransformer.read(table, channels="2").data)
+    assert_array_equal(
+        strtransformer.read(table, channels=2).data, strtransformer.read(table, channels="2").data
+    )
     with pytest.raises(ValueError, match="channels = 2.5: expected names and numbers"):
         strtransformer.read(table, channels=2.5)
 
@@ -70,13 +85,31 @@ def test_saved_and_loaded(problem, fitted, tmp_path):
     folder = tmp_path / "run"
     fitted.save(folder, formats=["mat"])
     files = {path.name for path in folder.iterdir()}
-    assert {"sources.npy", "sources.csv", "sources.mat", "model.safetensors", "report.html", "summary.json"} <= files
+    assert {
+        "sources.npy",
+        "sources.csv",
+        "sources.mat",
+        "model.safetensors",
+        "report.html",
+        "summary.json",
+    } <= files
     summary = json.loads((folder / "summary.json").read_text())
-    assert summary["command"].startswith("StrTransformer(n_components=3, max_iter=12, random_state=5")
+    assert summary["command"].startswith(
+        "StrTransformer(n_components=3, max_iter=12, random_state=5"
+    )
     assert "max_iter=24" in summary["warnings"][0]
     loaded = strtransformer.load(folder)
-    assert_array_equal(loaded.transform(problem.observations), fitted.transform(problem.observations))
-    for name in ("components_", "mixing_", "mean_", "whitening_", "scale_centers_", "locality_slope_"):
+    assert_array_equal(
+        loaded.transform(problem.observations), fitted.transform(problem.observations)
+    )
+    for name in (
+        "components_",
+        "mixing_",
+        "mean_",
+        "whitening_",
+        "scale_centers_",
+        "locality_slope_",
+    ):
         assert_array_equal(getattr(loaded, name), getattr(fitted, name))
     for name, values in fitted.history_.items():
         assert_array_equal(loaded.history_[name], values)

@@ -1,18 +1,22 @@
-"""The problems on which python-picard is tested, at its tolerances, and what the temporal method can do with them.
+"""The problems on which python-picard is tested, at its tolerances, and what the temporal method
+can do with them.
 
-Picard's sources are independent draws: Laplace, uniform, or both. Their samples have no order in time, so no source is
-better predictable from its past than any mixture of sources is, and the structural energy, the only thing by which
-``StrTransformer`` tells sources apart, is the same for every rotation. It cannot solve these problems by itself, and does
-not: that is asserted here too, so that the documentation stays true. What does solve them:
+Picard's sources are independent draws: Laplace, uniform, or both. Their samples have no order in
+time, so no source is better predictable from its past than any mixture of sources is, and the
+structural energy, the only thing by which ``StrTransformer`` tells sources apart, is the same for
+every rotation. It cannot solve these problems by itself, and does not: that is asserted here too,
+so that the documentation stays true. What does solve them:
 
 - ``strtransformer.baselines.Picard``, at Picard's tolerances;
 - ``StrTransformer`` that starts from it and keeps its rotation,
-  ``config={"sources.init": "picard", "optimizer.rates.fiber": 0}``: everything else is fitted around these sources;
-- ``StrTransformer`` alone on the same problems whose sources have got an order in time: innovations of the same
+  ``config={"sources.init": "picard", "optimizer.rates.fiber": 0}``: everything else is fitted
+  around these sources;
+- ``StrTransformer`` alone on the same problems whose sources have got an order in time: innovations
+  of the same
   distributions, in autoregressive sources.
 
-Not rewritten: ``whiten=False`` and ``centering=False`` (this package always does both), densities as objects, the number of
-iterations.
+Not rewritten: ``whiten=False`` and ``centering=False`` (this package always does both), densities
+as objects, the number of iterations.
 """
 
 import numpy as np
@@ -27,7 +31,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 def draws(rng, kinds, n_samples):
     """One column of independent draws for every letter: l(aplace) or u(niform)."""
-    columns = [rng.laplace(size=n_samples) if kind == "l" else rng.uniform(-1, 1, size=n_samples) for kind in kinds]
+    columns = [
+        rng.laplace(size=n_samples) if kind == "l" else rng.uniform(-1, 1, size=n_samples)
+        for kind in kinds
+    ]
     return np.column_stack(columns)
 
 
@@ -57,7 +64,12 @@ def off_identity(components, mixing):
 
 
 # The size of picard's problems: name, sources, samples, seed.
-PROBLEMS = [("laplace", "lll", 1000, 42), ("uniform", "uuu", 1000, 42), ("both", "lluu", 2000, 42), ("more", "lll", 2000, 4)]
+PROBLEMS = [
+    ("laplace", "lll", 1000, 42),
+    ("uniform", "uuu", 1000, 42),
+    ("both", "lluu", 2000, 42),
+    ("more", "lll", 2000, 4),
+]
 
 
 @pytest.fixture(params=PROBLEMS, ids=lambda problem: problem[0])
@@ -75,8 +87,11 @@ def test_picard_solves_them(mixture, ortho):
     estimator = Picard(ortho=ortho, random_state=0)
     found = estimator.fit_transform(channels)
     assert found.shape == channels.shape and estimator.converged_
-    # python-picard solves the problem of both kinds without the constraint; with it, 2000 samples give 0.12.
-    assert off_identity(estimator.components_, mixing) < (0.15 if ortho and len(mixing) == 4 else 0.1)
+    # python-picard solves the problem of both kinds without the constraint; with it, 2000 samples
+    # give 0.12.
+    assert off_identity(estimator.components_, mixing) < (
+        0.15 if ortho and len(mixing) == 4 else 0.1
+    )
     if ortho:
         assert_allclose(found.T @ found / len(found), np.eye(found.shape[1]), atol=1e-8)
     assert_allclose((channels - estimator.mean_) @ estimator.components_.T, found, atol=1e-7)
@@ -89,14 +104,18 @@ def test_a_start_from_picard_keeps_what_it_found(mixture):
     estimator = StrTransformer(max_iter=30, random_state=0, config=config).fit(channels)
     found = off_identity(estimator.components_, mixing)
     assert found < (0.15 if len(mixing) == 4 else 0.1)
-    assert found == pytest.approx(off_identity(Picard(random_state=0).fit(channels).components_, mixing), abs=1e-5)
+    assert found == pytest.approx(
+        off_identity(Picard(random_state=0).fit(channels).components_, mixing), abs=1e-5
+    )
 
 
 def test_structure_in_time_is_what_the_method_needs(mixture):
     sources, mixing = mixture
     independent = StrTransformer(max_iter=300, random_state=0).fit(sources @ mixing.T)
     assert off_identity(independent.components_, mixing) > 0.1
-    temporal = StrTransformer(max_iter={3: 300, 4: 600}[len(mixing)], random_state=0).fit(autoregressive(sources) @ mixing.T)
+    temporal = StrTransformer(max_iter={3: 300, 4: 600}[len(mixing)], random_state=0).fit(
+        autoregressive(sources) @ mixing.T
+    )
     assert off_identity(temporal.components_, mixing) < 0.1
 
 
@@ -110,7 +129,11 @@ def test_fewer_components():
 
 def test_offsets_are_found():
     rng = np.random.RandomState(42)
-    sources, mixing, offset = draws(rng, "lllll", 1000), rng.standard_normal((5, 5)), rng.standard_normal(5)
+    sources, mixing, offset = (
+        draws(rng, "lllll", 1000),
+        rng.standard_normal((5, 5)),
+        rng.standard_normal(5),
+    )
     channels = sources @ mixing.T + offset
     estimator = Picard(ortho=False, random_state=0).fit(channels)
     assert_allclose(estimator.mean_, offset, rtol=0, atol=0.2)

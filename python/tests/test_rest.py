@@ -15,7 +15,14 @@ from strtransformer import _core, metrics
 from strtransformer.baselines import AMUSE, JADE, NSS, SOBI, FastICA, Picard
 from strtransformer.datasets import SOURCE_KINDS, make_mixture
 
-METHODS = [FastICA(3, random_state=0), Picard(3, random_state=0), JADE(3), AMUSE(3), SOBI(3), NSS(3)]
+METHODS = [
+    FastICA(3, random_state=0),
+    Picard(3, random_state=0),
+    JADE(3),
+    AMUSE(3),
+    SOBI(3),
+    NSS(3),
+]
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
@@ -25,7 +32,9 @@ def test_a_baseline_unmixes(method):
     found = method.fit_transform(X)
     if not isinstance(method, NSS):  # whose variances do not change here
         assert metrics.mac(found, problem.sources) > 0.9
-    assert method.mixing_.shape == (6, 3) and method.components_.shape == (3, 6) and method.converged_
+    assert (
+        method.mixing_.shape == (6, 3) and method.components_.shape == (3, 6) and method.converged_
+    )
     assert_allclose(method.transform(X), found, atol=1e-10)
     assert_allclose(method.components_ @ method.mixing_, np.eye(3), atol=1e-10)
     assert_allclose(method.mean_, X.mean(axis=0), atol=1e-10)
@@ -109,7 +118,10 @@ def test_scores():
     assert_allclose(metrics.align(flipped, problem.sources), problem.sources, atol=1e-10)
     noisy = problem.sources + 0.1 * np.random.default_rng(0).standard_normal((500, 3))
     assert_allclose(metrics.si_sdr(noisy, problem.sources), 20, atol=1.5)
-    assert np.isnan(metrics.si_sdr(np.column_stack([noisy, flipped[:, 0]]), problem.sources)).sum() == 1
+    assert (
+        np.isnan(metrics.si_sdr(np.column_stack([noisy, flipped[:, 0]]), problem.sources)).sum()
+        == 1
+    )
     assert metrics.amari_distance(problem.mixing[:, ::-1] * 3, problem.mixing) < 1e-12
     assert metrics.amari_index(np.ones((3, 3))) == pytest.approx(1)
     assert metrics.explained_variance(problem.observations, problem.observations) == 1
@@ -130,21 +142,32 @@ def run(*words):
 
 
 def test_importing_loads_nothing_slow():
-    code = "import sys, strtransformer; print([m for m in ('numpy', 'sklearn', 'joblib', 'scipy', 'mne', 'pandas') if m in sys.modules])"
+    code = (
+        "import sys, strtransformer; print([m for m in ('numpy', 'sklearn', 'joblib', 'scipy',"
+        " 'mne', 'pandas') if m in sys.modules])"
+    )
     assert run(sys.executable, "-c", code).stdout.strip() == "[]"
     assert set(strtransformer.__all__) <= set(dir(strtransformer))
-    assert all(getattr(strtransformer, name) is not None for name in ("StrTransformer", "read", "load", "metrics", "datasets"))
+    assert all(
+        getattr(strtransformer, name) is not None
+        for name in ("StrTransformer", "read", "load", "metrics", "datasets")
+    )
     with pytest.raises(AttributeError, match="no attribute 'Separator'"):
         strtransformer.Separator
 
 
 def test_the_program_of_the_wheel(program, tmp_path):
     version = run(*program, "--version")
-    assert version.stdout.strip() == f"strt {strtransformer.__version__}" and version.returncode == 0
+    assert (
+        version.stdout.strip() == f"strt {strtransformer.__version__}" and version.returncode == 0
+    )
     assert run(sys.executable, "-m", "strtransformer", "--version").stdout == version.stdout
     wrong = run(sys.executable, "-m", "strtransformer", "separate")
     assert wrong.returncode == 2 and "required" in wrong.stderr
-    assert run(sys.executable, "-m", "strtransformer", "info", str(tmp_path / "none.csv")).returncode == 1
+    assert (
+        run(sys.executable, "-m", "strtransformer", "info", str(tmp_path / "none.csv")).returncode
+        == 1
+    )
 
 
 def test_the_stub_names_everything_that_the_module_has():
@@ -152,13 +175,17 @@ def test_the_stub_names_everything_that_the_module_has():
     named = {}
     for node in stub.body:
         if isinstance(node, ast.ClassDef):
-            named[node.name] = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+            named[node.name] = {
+                item.name for item in node.body if isinstance(item, ast.FunctionDef)
+            }
         elif isinstance(node, ast.FunctionDef):
             named[node.name] = set()
         elif isinstance(node, ast.AnnAssign):
             named[node.target.id] = set()
     public = {name for name in vars(_core) if not name.startswith("_")} | {"__version__"}
-    assert public - {"annotations"} == set(named) - {name for name in named if name.startswith("_") and name != "__version__"}
+    assert public - {"annotations"} == set(named) - {
+        name for name in named if name.startswith("_") and name != "__version__"
+    }
     for name, members in named.items():
         if members:
             there = {member for member in vars(getattr(_core, name)) if not member.startswith("_")}
@@ -168,7 +195,12 @@ def test_the_stub_names_everything_that_the_module_has():
 def test_every_public_thing_is_documented():
     for name in strtransformer.__all__:
         assert getattr(strtransformer, name).__doc__, name
-    for module in (strtransformer.metrics, strtransformer.datasets, strtransformer.baselines, strtransformer.io):
+    for module in (
+        strtransformer.metrics,
+        strtransformer.datasets,
+        strtransformer.baselines,
+        strtransformer.io,
+    ):
         for name in module.__all__:
             assert getattr(module, name).__doc__, name
     assert_array_equal(sorted(_core.source_kinds()), sorted(SOURCE_KINDS))

@@ -1,6 +1,7 @@
 """Python and the program give the same bits for the same file, configuration and seed.
 
-The model file holds every source as float64, so it is compared bit by bit; ``sources.npy`` holds them as float32.
+The model file holds every source as float64, so it is compared bit by bit; ``sources.npy`` holds
+them as float32.
 """
 
 import subprocess
@@ -14,7 +15,12 @@ from strtransformer import StrTransformer
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-SETTINGS = {"branches.patch_sizes": [4, 8], "branches.d_model": 8, "branches.n_heads": 2, "weights.smoothness": 0.2}
+SETTINGS = {
+    "branches.patch_sizes": [4, 8],
+    "branches.d_model": 8,
+    "branches.n_heads": 2,
+    "weights.smoothness": 0.2,
+}
 ARGUMENTS = [part for key, value in SETTINGS.items() for part in ("--set", f"{key}={value}")]
 
 
@@ -28,7 +34,20 @@ def run(program, *arguments):
 def files(program, tmp_path_factory):
     """One problem in every format that the program writes."""
     folder = tmp_path_factory.mktemp("problem") / "p"
-    run(program, "generate", "ar", "--samples", 200, "--seed", 3, "--out", folder, "--format", "mat,parquet", "-q")
+    run(
+        program,
+        "generate",
+        "ar",
+        "--samples",
+        200,
+        "--seed",
+        3,
+        "--out",
+        folder,
+        "--format",
+        "mat,parquet",
+        "-q",
+    )
     return folder
 
 
@@ -64,7 +83,15 @@ def test_new_data_have_the_same_sources(program, files, tmp_path):
     separator = StrTransformer(3, max_iter=8, random_state=0, config=SETTINGS, n_jobs=1)
     recording = strtransformer.read(files / "observations.npy")
     separator.fit(recording).save(tmp_path / "run")
-    run(program, "transform", tmp_path / "run", files / "observations.csv", "--out", tmp_path / "s.npy", "-q")
+    run(
+        program,
+        "transform",
+        tmp_path / "run",
+        files / "observations.csv",
+        "--out",
+        tmp_path / "s.npy",
+        "-q",
+    )
     expected = separator.transform(strtransformer.read(files / "observations.csv"))
     assert_array_equal(np.load(tmp_path / "s.npy"), expected.astype(np.float32))
 

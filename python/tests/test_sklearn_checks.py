@@ -9,18 +9,25 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from strtransformer import StrTransformer
 from strtransformer.baselines import AMUSE, JADE, NSS, SOBI, FastICA, Picard
 
-IN_TIME = "the sources of new samples, free in every one of them, are optimised together, in the order of time"
+IN_TIME = (
+    "the sources of new samples, free in every one of them, are optimised together, in the order of"
+    " time"
+)
 FREE = {"sources.coordinates": "fiber"}
 EXPECTED_OF_FREE = {
     "check_methods_sample_order_invariance": IN_TIME,
     "check_methods_subset_invariance": IN_TIME + "; and single rows hold no patch",
-    "check_transformer_general": "fit_transform gives the sources that were optimised with the model, transform those of a "
-    "frozen model",
+    "check_transformer_general": (
+        "fit_transform gives the sources that were optimised with the model, transform those of a "
+        "frozen model"
+    ),
     "check_transformer_data_not_an_array": "as check_transformer_general",
     "check_fit_idempotent": "its 20 test rows are too few for two patches of 16 samples",
 }
 EXPECTED_OF_NSS = {
-    "check_n_features_in_after_fitting": "its 15 samples of 4 channels are fewer than the 16 that two block covariances need",
+    "check_n_features_in_after_fitting": (
+        "its 15 samples of 4 channels are fewer than the 16 that two block covariances need"
+    )
 }
 
 

@@ -22,16 +22,27 @@ from strtransformer import SweepError, SweepWarning, sweep
 QUICK = {
     "n_components": 2,
     "max_iter": 20,
-    "config": {"branches.patch_sizes": [4, 8], "branches.d_model": 8, "branches.n_heads": 2, "branches.n_layers": 1},
+    "config": {
+        "branches.patch_sizes": [4, 8],
+        "branches.d_model": 8,
+        "branches.n_heads": 2,
+        "branches.n_layers": 1,
+    },
 }
 #: Long enough for somebody to come in between.
-SLOW = {**QUICK, "max_iter": 6000, "config": {**QUICK["config"], "optimizer.early_stopping.enabled": False}}
+SLOW = {
+    **QUICK,
+    "max_iter": 6000,
+    "config": {**QUICK["config"], "optimizer.early_stopping.enabled": False},
+}
 
 
 def mixture(seed, n_samples=300):
     random = np.random.default_rng(seed)
     time_axis = np.arange(n_samples)
-    sources = np.stack([np.sin(time_axis / 5), np.cumsum(random.standard_normal(n_samples)) / 10], axis=1)
+    sources = np.stack(
+        [np.sin(time_axis / 5), np.cumsum(random.standard_normal(n_samples)) / 10], axis=1
+    )
     return sources @ random.standard_normal((2, 4)) + 0.01 * random.standard_normal((n_samples, 4))
 
 
@@ -48,12 +59,18 @@ def files(tmp_path):
 
 def prints(folder):
     """What tells whether a folder was written again: inode and time of every file."""
-    return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in sorted(Path(folder).iterdir())}
+    return {
+        path.name: (path.stat().st_ino, path.stat().st_mtime_ns)
+        for path in sorted(Path(folder).iterdir())
+    }
 
 
 def contents(folder):
     """The bytes of the results, without what tells of time and place."""
-    return {name: (Path(folder) / name).read_bytes() for name in ("sources.npy", "model.safetensors", "history.csv")}
+    return {
+        name: (Path(folder) / name).read_bytes()
+        for name in ("sources.npy", "model.safetensors", "history.csv")
+    }
 
 
 def assert_same_results(one, other):
@@ -77,7 +94,13 @@ def wait_for(condition, seconds=60.0):
 
 
 def test_one_folder_a_task_with_plain_names(files, tmp_path):
-    result = sweep(files, tmp_path / "out", settings=QUICK, grid={"weights.smoothness": [0.0, 0.1]}, seeds=[0, 3])
+    result = sweep(
+        files,
+        tmp_path / "out",
+        settings=QUICK,
+        grid={"weights.smoothness": [0.0, 0.1]},
+        seeds=[0, 3],
+    )
     names = [task.name for task in result]
     assert names[:3] == [
         "a__weights.smoothness=0.0__seed=0",
@@ -85,7 +108,9 @@ def test_one_folder_a_task_with_plain_names(files, tmp_path):
         "a__weights.smoothness=0.1__seed=0",
     ]
     assert len(names) == 8 and len(result.ok) == 8 and not result.failed
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {f"{name}.strt" for name in names}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        f"{name}.strt" for name in names
+    }
     task = result["b__weights.smoothness=0.1__seed=3"]
     assert task.status == "made" and task.summary["seed"] == 3 and task.summary["steps"] == 20
     assert "smoothness = 0.1" in (task.folder / "config.toml").read_text()
@@ -100,7 +125,9 @@ def test_a_task_is_what_the_estimator_gives(files, tmp_path):
         warnings.simplefilter("ignore")
         fitted = StrTransformer(**QUICK, random_state=5).fit(np.load(files[0]))
         loaded = result[0].load()
-    assert np.array_equal(np.load(result[0].folder / "sources.npy"), fitted.model_.sources.astype(np.float32))
+    assert np.array_equal(
+        np.load(result[0].folder / "sources.npy"), fitted.model_.sources.astype(np.float32)
+    )
     assert np.array_equal(loaded.components_, fitted.components_)
 
 
@@ -109,7 +136,11 @@ def test_a_table_of_the_results(files, tmp_path):
     truth = np.random.default_rng(0).standard_normal((300, 2))
     frame = sweep(files, tmp_path / "out", settings=QUICK, seeds=[1, 2], reference=truth).to_frame()
     assert list(frame["seed"]) == [1, 2, 1, 2] and list(frame["recording"]) == ["a", "a", "b", "b"]
-    assert frame["mac"].between(0, 1).all() and frame["steps"].eq(20).all() and frame["error"].isna().all()
+    assert (
+        frame["mac"].between(0, 1).all()
+        and frame["steps"].eq(20).all()
+        and frame["error"].isna().all()
+    )
 
 
 def test_arrays_are_kept_so_that_the_program_can_resume(tmp_path):
@@ -118,8 +149,12 @@ def test_arrays_are_kept_so_that_the_program_can_resume(tmp_path):
     result = sweep(arrays, out, settings=QUICK, reading={"rate": 250.0})
     assert np.array_equal(np.load(out / "inputs" / "left.npy"), arrays["left"])
     assert result[0].summary["input"]["sampling_rate"] == 250.0
-    assert [task.status for task in sweep(arrays, out, settings=QUICK, reading={"rate": 250.0})] == ["there", "there"]
-    with pytest.raises(ValueError, match="left.npy: expected the array that is given now, found other values"):
+    assert [
+        task.status for task in sweep(arrays, out, settings=QUICK, reading={"rate": 250.0})
+    ] == ["there", "there"]
+    with pytest.raises(
+        ValueError, match="left.npy: expected the array that is given now, found other values"
+    ):
         sweep({"left": mixture(3)}, out, settings=QUICK)
 
 
@@ -140,7 +175,9 @@ def test_ray(files, tmp_path):
     ray = pytest.importorskip("ray")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
-        parallel = sweep(files, tmp_path / "ray", settings=QUICK, seeds=[0, 1], backend="ray", n_jobs=2)
+        parallel = sweep(
+            files, tmp_path / "ray", settings=QUICK, seeds=[0, 1], backend="ray", n_jobs=2
+        )
     finally:
         ray.shutdown()
     assert_same_results(sweep(files, tmp_path / "serial", settings=QUICK, seeds=[0, 1]), parallel)
@@ -159,7 +196,11 @@ def test_a_killed_dask_worker_costs_nothing(tmp_path, capsys):
     undisturbed = sweep(recordings, tmp_path / "undisturbed", **request, n_jobs=2, backend="loky")
     out = tmp_path / "disturbed"
     cluster = distributed.LocalCluster(
-        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None, local_directory=str(tmp_path)
+        n_workers=3,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        local_directory=str(tmp_path),
     )
     with cluster, distributed.Client(cluster) as client:
         answer = {}
@@ -172,11 +213,20 @@ def test_a_killed_dask_worker_costs_nothing(tmp_path, capsys):
         thread.start()
 
         def ready():
-            """Some tasks are finished, and a worker is busy with one that has a checkpoint: the worker, or None."""
+            """Some tasks are finished, and a worker is busy with one that has a checkpoint: the
+            worker, or None.
+            """
             if len(list(out.glob("*.strt/summary.json"))) < 3:
                 return None
             begun = [str(path.parent) for path in out.glob("*.partial/checkpoint.safetensors")]
-            return next((pid for pid in workers if any(held in path for path in open_files(pid) for held in begun)), None)
+            return next(
+                (
+                    pid
+                    for pid in workers
+                    if any(held in path for path in open_files(pid) for held in begun)
+                ),
+                None,
+            )
 
         victim = wait_for(ready)
         before = {path: prints(path) for path in out.glob("*.strt")}
@@ -191,13 +241,15 @@ def test_a_killed_dask_worker_costs_nothing(tmp_path, capsys):
         assert prints(folder) == print_, f"{folder.name} was written again"
     resumed = [task for task in result if task.status == "resumed"]
     assert [task.status for task in result].count("made") == 5 and len(resumed) == 1
-    assert 0 < resumed[0].resumed_from < SLOW["max_iter"], "from its checkpoint, not from the beginning"
+    assert (
+        0 < resumed[0].resumed_from < SLOW["max_iter"]
+    ), "from its checkpoint, not from the beginning"
     assert_same_results(undisturbed, result)
     assert not list(out.glob("*.partial"))
     with capsys.disabled():
         print(
-            f"\nDask worker killed with {len(before)} of 6 tasks finished: {resumed[0].name} went on from step "
-            f"{resumed[0].resumed_from} of {SLOW['max_iter']}, the others ran once"
+            f"\nDask worker killed with {len(before)} of 6 tasks finished: {resumed[0].name} went"
+            f" on from step {resumed[0].resumed_from} of {SLOW['max_iter']}, the others ran once"
         )
 
 
@@ -205,10 +257,14 @@ def test_a_killed_loky_worker_costs_nothing(tmp_path):
     psutil = pytest.importorskip("psutil")
     request = dict(settings=SLOW, seeds=[0, 1, 2], autosave=0.2, backend="loky", n_jobs=2)
     out, answer = tmp_path / "out", {}
-    thread = threading.Thread(target=lambda: answer.update(result=sweep({"r": mixture(0)}, out, **request)))
+    thread = threading.Thread(
+        target=lambda: answer.update(result=sweep({"r": mixture(0)}, out, **request))
+    )
     thread.start()
     wait_for(lambda: len(list(out.glob("*.partial/checkpoint.safetensors"))) == 2)
-    busy = [child for child in psutil.Process().children() if "LokyProcess" in " ".join(child.cmdline())]
+    busy = [
+        child for child in psutil.Process().children() if "LokyProcess" in " ".join(child.cmdline())
+    ]
     holders = [child for child in busy if any(".partial" in path for path in open_files(child.pid))]
     holders[0].kill()
     thread.join(timeout=120)
@@ -249,7 +305,9 @@ def test_failures_are_collected_and_only_they_are_run_again(files, tmp_path):
     assert [task.status for task in result] == ["made", "failed", "failed", "made"]
     assert "bad.csv" in result[1].error and "FileNotFoundError" in result[2].error
     message = str(caught.value)
-    assert "2 of 4 tasks failed" in message and "bad__seed=0" in message and "gone__seed=0" in message
+    assert (
+        "2 of 4 tasks failed" in message and "bad__seed=0" in message and "gone__seed=0" in message
+    )
     assert len(pickle.loads(pickle.dumps(caught.value)).result) == 4
     np.savetxt(bad, mixture(7), delimiter=",")
     with pytest.warns(SweepWarning, match="1 of 4 tasks failed"):
@@ -262,7 +320,9 @@ def test_another_request_for_the_same_folder_is_refused(files, tmp_path):
     sweep(files, out, settings=QUICK)
     other = {**QUICK, "max_iter": 21}
     result = sweep(files, out, settings=other, on_error="ignore")
-    assert all("optimizer.steps is 20 there, 21 was asked for" in task.error for task in result.failed)
+    assert all(
+        "optimizer.steps is 20 there, 21 was asked for" in task.error for task in result.failed
+    )
     before = prints(result[0].folder)
     np.save(files[1], mixture(9))
     result = sweep(files, out, settings=QUICK, on_error="ignore")
@@ -288,10 +348,17 @@ def test_ctrl_c_keeps_what_was_done(tmp_path, n_jobs):
     recording = tmp_path / "r.npy"
     np.save(recording, mixture(0))
     request = dict(
-        recordings=str(recording), out=str(tmp_path / "out"), settings=SLOW, seeds=[0, 1], autosave=0.2, n_jobs=n_jobs
+        recordings=str(recording),
+        out=str(tmp_path / "out"),
+        settings=SLOW,
+        seeds=[0, 1],
+        autosave=0.2,
+        n_jobs=n_jobs,
     )
     script = INTERRUPTED.format(request=request)
-    process = subprocess.Popen([sys.executable, "-c", script], start_new_session=True, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], start_new_session=True, stderr=subprocess.PIPE
+    )
     wait_for(lambda: list((tmp_path / "out").glob("*.partial/checkpoint.safetensors")))
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait(timeout=60) == 77, process.stderr.read().decode()
@@ -305,13 +372,15 @@ def test_ctrl_c_keeps_what_was_done(tmp_path, n_jobs):
 def test_the_program_goes_on_with_a_task(tmp_path):
     recording = tmp_path / "r.npy"
     np.save(recording, mixture(0))
-    request = dict(recordings=str(recording), out=str(tmp_path / "out"), settings=SLOW, autosave=0.2)
+    request = dict(
+        recordings=str(recording), out=str(tmp_path / "out"), settings=SLOW, autosave=0.2
+    )
     process = subprocess.Popen([sys.executable, "-c", INTERRUPTED.format(request=request)])
     wait_for(lambda: list((tmp_path / "out").glob("*.partial/checkpoint.safetensors")))
     process.kill()
     process.wait()
     folder = tmp_path / "out" / "r__seed=0.strt"
-    resumed = strt("separate", "--resume", str(folder), "--threads", "1")
+    resumed = strt("resume", str(folder), "--threads", "1")
     assert "resumed after step" in resumed.stderr
     assert "a finished run of strt" in strt("info", str(folder)).stdout
     result = sweep(**request)
@@ -330,7 +399,9 @@ def strt(*arguments):
 def test_a_folder_in_use_is_waited_for(tmp_path):
     recording = tmp_path / "r.npy"
     np.save(recording, mixture(0))
-    request = dict(recordings=str(recording), out=str(tmp_path / "out"), settings=SLOW, autosave=0.2)
+    request = dict(
+        recordings=str(recording), out=str(tmp_path / "out"), settings=SLOW, autosave=0.2
+    )
     process = subprocess.Popen([sys.executable, "-c", INTERRUPTED.format(request=request)])
     wait_for(lambda: list((tmp_path / "out").glob("*.partial/.strt")))
     (busy,) = sweep(**request, wait=0.0, on_error="ignore")
@@ -355,7 +426,10 @@ def test_a_folder_in_use_is_waited_for(tmp_path):
         (dict(seeds=[1, 1]), "more than once"),
         (dict(grid={"mixer": "affine"}), "expected a list of values for 'mixer'"),
         (dict(on_error="shrug"), "on_error"),
-        (dict(settings={**QUICK, "random_state": 1}), "settings: expected no random_state.* give seeds="),
+        (
+            dict(settings={**QUICK, "random_state": 1}),
+            "settings: expected no random_state.* give seeds=",
+        ),
         (dict(grid={"random_state": [1, 2]}), "grid: expected no random_state.* give seeds="),
         (dict(grid={"mixer": []}), "at least one value for 'mixer'"),
         (dict(grid=[]), "grid: expected at least one"),
@@ -377,10 +451,22 @@ def test_a_folder_in_use_is_waited_for(tmp_path):
         (dict(reading={"rat": 1}), "reading: expected any of rate, channels, .* got rat"),
         (dict(reading={"rate": 1, "sampling_rate": 1}), "got both"),
         (dict(reading={"rate": "fast"}), "reading: rate = 'fast': expected a finite number"),
-        (dict(settings={**QUICK, "max_iter": -1}), "max_iter = -1: expected a whole number of at least 1"),
-        (dict(settings={**QUICK, "n_components": 2.0}), "n_components = 2.0: expected a whole number"),
-        (dict(settings={**QUICK, "n_components": 0}), "n_components = 0: expected a whole number of at least 1"),
-        (dict(settings={**QUICK, "n_components": "all"}), "n_components = 'all': expected a whole number or 'auto'"),
+        (
+            dict(settings={**QUICK, "max_iter": -1}),
+            "max_iter = -1: expected a whole number of at least 1",
+        ),
+        (
+            dict(settings={**QUICK, "n_components": 2.0}),
+            "n_components = 2.0: expected a whole number",
+        ),
+        (
+            dict(settings={**QUICK, "n_components": 0}),
+            "n_components = 0: expected a whole number of at least 1",
+        ),
+        (
+            dict(settings={**QUICK, "n_components": "all"}),
+            "n_components = 'all': expected a whole number or 'auto'",
+        ),
         (dict(settings={**QUICK, "mixer": None}), "mixer = None: expected 'affine' or 'mlp'"),
         (dict(recordings=[]), "at least one"),
         (dict(recordings=["x/a.npy", "y/a.npy"]), "files of different names"),
@@ -427,7 +513,9 @@ def test_a_damaged_input_is_named(tmp_path):
     place.parent.mkdir(parents=True)
     np.save(place, mixture(0))
     place.write_bytes(place.read_bytes()[:200])
-    request = dict(recordings={"x": mixture(0)}, out=tmp_path / "out", settings={**QUICK, "max_iter": 2})
+    request = dict(
+        recordings={"x": mixture(0)}, out=tmp_path / "out", settings={**QUICK, "max_iter": 2}
+    )
     with pytest.raises(ValueError, match=r"inputs.x\.npy: .* damaged file .* overwrite=True"):
         sweep(**request)
     assert sweep(**request, overwrite=True)[0].ok
@@ -473,8 +561,15 @@ def test_ctrl_c_ends_the_tasks_of_threads(tmp_path):
     recording = tmp_path / "r.npy"
     np.save(recording, mixture(0))
     slow = {**SLOW, "max_iter": 200000}
-    request = dict(recordings=str(recording), out=str(tmp_path / "out"), settings=slow, seeds=[0, 1, 2], autosave=0.2,
-                   n_jobs=2, backend="threading")  # fmt: skip
+    request = dict(
+        recordings=str(recording),
+        out=str(tmp_path / "out"),
+        settings=slow,
+        seeds=[0, 1, 2],
+        autosave=0.2,
+        n_jobs=2,
+        backend="threading",
+    )
     script = THREADED.format(request=request)
     process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
     wait_for(lambda: len(list((tmp_path / "out").glob("*.partial/checkpoint.safetensors"))) == 2)

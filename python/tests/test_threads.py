@@ -39,7 +39,11 @@ def _seen():
 
 
 def test_workers_of_joblib_are_not_oversubscribed():
-    for threads, limit in joblib.Parallel(n_jobs=2, backend="loky")(joblib.delayed(_seen)() for _ in range(2)):
+    for threads, limit in joblib.Parallel(n_jobs=2, backend="loky")(
+        joblib.delayed(_seen)() for _ in range(2)
+    ):
         assert threads == int(limit) >= 1
-    for threads, _ in joblib.Parallel(n_jobs=2, backend="threading")(joblib.delayed(_seen)() for _ in range(2)):
+    for threads, _ in joblib.Parallel(n_jobs=2, backend="threading")(
+        joblib.delayed(_seen)() for _ in range(2)
+    ):
         assert threads == 1

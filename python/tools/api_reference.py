@@ -3,8 +3,8 @@
     python python/tools/api_reference.py            # write
     python python/tools/api_reference.py --check    # say whether it is up to date
 
-Public names are those in `__all__` of every public module. Sections of a docstring become headings and lists; nothing is
-added to what the docstrings say.
+Public names are those in `__all__` of every public module. Sections of a docstring become headings
+and lists; nothing is added to what the docstrings say.
 """
 
 import importlib
@@ -14,11 +14,17 @@ import sys
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python-api.md"
-MODULES = ["strtransformer", "strtransformer.mne", "strtransformer.baselines", "strtransformer.datasets",
-           "strtransformer.metrics"]  # fmt: skip
+MODULES = [
+    "strtransformer",
+    "strtransformer.mne",
+    "strtransformer.baselines",
+    "strtransformer.datasets",
+    "strtransformer.metrics",
+]
 HEAD = """# Python: reference
 
-Made from the docstrings by `python python/tools/api_reference.py`. The guide is [python.md](python.md).
+Made from the docstrings by `python python/tools/api_reference.py`. The guide is
+[python.md](python.md).
 """
 
 
@@ -65,12 +71,18 @@ def _entry(name, value):
 
 
 def _members(kind):
-    """Public methods and properties with a docstring: in the order of the source, or of the alphabet where there is none."""
+    """Public methods and properties with a docstring: in the order of the source, or of the
+    alphabet where there is none.
+    """
     found = [
         (name, member)
         for name, member in vars(kind).items()
         if not name.startswith("_")
-        and (inspect.isfunction(member) or inspect.isdatadescriptor(member) or inspect.ismethoddescriptor(member))
+        and (
+            inspect.isfunction(member)
+            or inspect.isdatadescriptor(member)
+            or inspect.ismethoddescriptor(member)
+        )
         and type(member).__module__ == "builtins"
         and inspect.getdoc(member)
     ]
@@ -83,7 +95,10 @@ def _signature(name, value):
     except ValueError:
         return name
     # Kinds are told in the docstring.
-    plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
+    plain = [
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for parameter in signature.parameters.values()
+    ]
     signature = str(inspect.Signature(plain))
     signature = signature.replace("(self, ", "(").replace("(self)", "()")
     line = name + signature

@@ -5,19 +5,21 @@
 //! other, and how well the sources of two starts of a method agree (1 for methods that do not
 //! depend on chance).
 
+use crate::ending::Ending;
 use crate::failure::{Failure, Outcome};
-use crate::input::{InputOptions, read_reference};
 use crate::methods::{Found, MethodName, Task};
 use crate::output;
 use crate::progress::under_way;
+use crate::reading::{open, open_reference};
+use crate::settings::Settings;
 use crate::table::table;
 use clap::Args;
 use faer::MatRef;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use strt_io::{Signals, write_signals, write_text};
+use strt_io::{ReadOptions, Signals, write_signals, write_text};
 use strt_report::{ComparedMethod, ComparisonPage};
-use strt_runs::folder::{Folder, Kind, SUMMARY};
+use strt_runs::folder::{Kind, Planned, SUMMARY};
 use strt_runs::results::summary::source_names;
 use strt_runs::results::write_json;
 use strt_score::{
@@ -38,9 +40,6 @@ pub struct Compare {
     /// True sources (samples × sources), for scores only
     #[arg(long, value_name = "FILE")]
     reference: Option<PathBuf>,
-    /// Let StrTransformer take its nonlinear mixer
-    #[arg(long)]
-    nonlinear: bool,
     /// Folder for the page, the table and the sources [default: name of the input with the ending
     /// .compare, in the current folder]
     #[arg(long, short, value_name = "DIR")]
@@ -48,30 +47,16 @@ pub struct Compare {
     /// Replace the folder of an earlier comparison
     #[arg(long)]
     overwrite: bool,
-    /// Seed of the methods that depend on chance
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Training steps of StrTransformer [default: chosen by the preset]
-    #[arg(long)]
-    steps: Option<usize>,
-    /// One value of StrTransformer's configuration, such as sources.init=sobi; may be repeated
-    #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
-    assignments: Vec<String>,
-    /// Worker threads; 0 takes all cores
-    #[arg(long, default_value_t = 0)]
-    threads: usize,
-    /// Show nothing but errors
-    #[arg(long, short)]
-    quiet: bool,
-    /// Print summary.json instead of a table
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    reading: InputOptions,
+    ending: Ending,
+    #[command(flatten)]
+    settings: Settings,
+    #[command(flatten)]
+    reading: ReadOptions,
 }
 
 /// The scores of one method.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Scores {
     method: String,
     /// Against the reference; null without one.
@@ -88,13 +73,13 @@ struct Scores {
 }
 
 /// `summary.json` of a comparison.
-#[derive(Serialize)]
-struct Summary {
+#[derive(Serialize, Deserialize)]
+pub struct Summary {
     command: Vec<String>,
-    input: String,
-    samples: usize,
-    channels: usize,
-    sources: usize,
+    pub input: String,
+    pub samples: usize,
+    pub channels: usize,
+    pub sources: usize,
     methods: Vec<Scores>,
     /// Mean |correlation| of the matched sources of every two methods.
     agreement: Vec<Vec<f64>>,
@@ -102,11 +87,27 @@ struct Summary {
     failed: Vec<Failed>,
 }
 
+impl Summary {
+    /// A table of the scores, and what failed.
+    pub fn text(&self) -> String {
+        let (header, rows) = columns(self);
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let mut text = table(&header, &rows);
+        for Failed { method, why } in &self.failed {
+            text.push_str(&format!("warning: {method} failed: {why}\n"));
+        }
+        text
+    }
+}
+
+/// The page of a comparison.
+const PAGE: &str = "compare.html";
+
 /// A method with what it found.
 type FoundBy = (MethodName, Found);
 
 /// A method that could not be run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Failed {
     method: String,
     why: String,
@@ -119,12 +120,15 @@ impl Compare {
             let name = self.input.file_name().unwrap_or(self.input.as_os_str());
             Path::new(name).with_extension("compare")
         });
-        let mut folder = Folder::plan(&target, Kind::Comparison, self.overwrite.into())?;
-        folder.must_not_hold([&*self.input].into_iter().chain(self.reference.as_deref()))?;
-        let opened = self.reading.open(&self.input, self.quiet)?;
+        let planned = Planned::new(&target, Kind::Comparison, self.overwrite.into())?;
+        planned.must_not_hold([&*self.input].into_iter().chain(self.reference.as_deref()))?;
+        let opened = open(&self.input, &self.reading, self.ending.quiet)?;
         let recording = &opened.recording;
         let reference = match &self.reference {
-            Some(path) => Some(read_reference(path, recording, &self.reading, self.quiet)?),
+            Some(path) => {
+                let quiet = self.ending.quiet;
+                Some(open_reference(path, recording, &self.reading, quiet)?)
+            }
             None => None,
         };
         let (found, failed) = self.run_methods(recording)?;
@@ -143,39 +147,25 @@ impl Compare {
             agreement,
             failed,
         };
-        folder.begin()?;
-        if let Err(failure) = self.write(folder.working(), recording, &found, &summary) {
-            folder.discard();
-            return Err(failure);
-        }
-        folder.publish()?;
-        if self.json {
+        planned.fill(|folder| self.write(folder, recording, &found, &summary))?;
+        if self.ending.json {
             output::print_line(&serde_json::to_string_pretty(&summary)?);
-        } else if !self.quiet {
-            let (header, rows) = columns(&summary);
-            let header: Vec<&str> = header.iter().map(String::as_str).collect();
-            let mut text = format!("\n{}", table(&header, &rows));
-            for Failed { method, why } in &summary.failed {
-                text.push_str(&format!("warning: {method} failed: {why}\n"));
-            }
-            text.push_str(&format!(
-                "\nresults  {}\npage     {}\n",
+        } else if !self.ending.quiet {
+            output::print(&format!(
+                "\n{}\nresults  {}\npage     {}\n",
+                summary.text(),
                 target.display(),
-                target.join("compare.html").display()
+                target.join(PAGE).display()
             ));
-            output::print(&text);
         }
         Ok(())
     }
 
-    fn task(&self, seed: u64) -> Task {
+    fn task(&self, start: u64) -> Task {
         Task {
             n_sources: self.sources as usize,
-            nonlinear: self.nonlinear,
-            seed,
-            steps: self.steps,
-            assignments: self.assignments.clone(),
-            threads: self.threads,
+            settings: self.settings.clone(),
+            start,
         }
     }
 
@@ -185,9 +175,8 @@ impl Compare {
         let (mut found, mut failed) = (Vec::new(), Vec::new());
         for method in methods {
             let what = format!("running {method}");
-            match under_way(self.quiet, &what, || {
-                method.run(recording, &self.task(self.seed))
-            }) {
+            let quiet = self.ending.quiet;
+            match under_way(quiet, &what, || method.run(recording, &self.task(0))) {
                 Ok(result) => found.push((method, result)),
                 Err(error) => failed.push(Failed {
                     method: method.to_string(),
@@ -222,15 +211,13 @@ impl Compare {
                 temporal_predictability(&source.iter().copied().collect::<Vec<_>>(), DEFAULT_ORDER)
             })
             .collect();
-        let stability = match method.is_random() {
-            true => {
-                let what = format!("running {method} again, for its stability");
-                let again = under_way(self.quiet, &what, || {
-                    method.run(recording, &self.task(self.seed + 1))
-                })?;
-                Some(matched(again.sources.as_ref(), sources)?.mac())
-            }
-            false => None,
+        let stability = if method.is_random() {
+            let what = format!("running {method} again, for its stability");
+            let quiet = self.ending.quiet;
+            let again = under_way(quiet, &what, || method.run(recording, &self.task(1)))?;
+            Some(matched(again.sources.as_ref(), sources)?.mac())
+        } else {
+            None
         };
         Ok(Scores {
             method: method.to_string(),
@@ -288,9 +275,10 @@ impl Compare {
                 .to_string_lossy()
                 .into_owned(),
             about: vec![format!(
-                "{} samples of {} channels, {} sources, strt {}. MAC is the mean absolute correlation with the reference. \
-                 Predictability: share of a source's variance that its own past predicts. Dependence: what the sources still \
-                 share, pair by pair (0: nothing). Stability: agreement of two starts, for methods that depend on chance.",
+                "{} samples of {} channels, {} sources, strt {}. MAC is the mean absolute \
+                 correlation with the reference. Predictability: share of a source's variance that \
+                 its own past predicts. Dependence: what the sources still share, pair by pair (0: \
+                 nothing). Stability: agreement of two starts, for methods that depend on chance.",
                 summary.samples,
                 summary.channels,
                 summary.sources,
@@ -301,7 +289,7 @@ impl Compare {
             scores: columns(summary),
             agreement: summary.agreement.clone(),
         };
-        write_text(folder.join("compare.html"), &page.to_html()?)?;
+        write_text(folder.join(PAGE), &page.to_html()?)?;
         let (header, rows) = columns(summary);
         let line = |cells: &[String]| format!("{}\n", cells.join(","));
         let csv: String = std::iter::once(&header)

@@ -1,25 +1,30 @@
 //! `strt demo`: a case study like the paper's (T = 1000, K = 3, smooth sources of three time
-//! scales, affine mixing), from generator to report.
+//! scales), from generator to report. Mixed linearly, or nonlinearly with `--mixer mlp`.
 
-use crate::ending::words;
+use crate::ending::Ending;
 use crate::failure::{Failure, Outcome};
 use crate::generate;
 use crate::output::{self, note};
+use crate::settings::{MixerName, Settings};
 use crate::terminal::Terminal;
-use crate::words::WORDS;
+use crate::wording::PROGRAM;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
-use strt_runs::folder::{Folder, Kind, Replace};
+use strt_runs::folder::{Kind, Planned, Replace};
 use strt_runs::results::Results;
-use strt_runs::results::summary::Input;
-use strt_runs::run::Run;
+use strt_runs::results::summary::{Input, Summary};
+use strt_runs::training::{Trained, Training};
 use strt_runs::{Error, command_text};
-use strt_score::amari_from_mixing;
-use strt_synth::{ProblemSpec, SourceKind};
-use strtransformer::Config;
+use strt_score::{Reference, amari_from_mixing};
+use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
+use strtransformer::{Config, Recording};
+
+/// Seed of problem and run, where none is given.
+const SEED: u64 = 4;
 
 #[derive(Args)]
+#[command(mut_arg("seed", |arg| arg.help("Seed of the problem and of the run [default: 4]")))]
 pub struct Demo {
     /// Folder for the results; that of an earlier demo is replaced
     #[arg(long, short, value_name = "DIR", default_value = "strt-demo")]
@@ -30,102 +35,113 @@ pub struct Demo {
     /// Also write the paper's three figures as SVG and PNG
     #[arg(long)]
     figures: bool,
-    /// Seed of the problem and of the run
-    #[arg(long, default_value_t = 4)]
-    seed: u64,
-    /// Training steps [default: chosen by the library]
-    #[arg(long)]
-    steps: Option<usize>,
-    /// Worker threads; 0 takes all cores. The result is the same for any number
-    #[arg(long, default_value_t = 0)]
-    threads: usize,
-    /// Show nothing but errors
-    #[arg(long, short)]
-    quiet: bool,
-    /// Print summary.json instead of words
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    ending: Ending,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// The case study.
+struct Case {
+    problem: Problem,
+    recording: Recording,
+    reference: Reference,
+    about: String,
 }
 
 impl Demo {
     /// Makes the demonstration; `typed` is the command line.
-    pub fn run(self, typed: &[String]) -> Outcome {
-        let replace = match self.overwrite {
-            true => Replace::Anything,
-            false => Replace::SameKind,
+    pub fn run(mut self, typed: &[String]) -> Outcome {
+        let seed = *self.settings.seed.get_or_insert(SEED);
+        let replace = if self.overwrite {
+            Replace::Anything
+        } else {
+            Replace::SameKind
         };
-        let mut folder = Folder::plan(&self.out, Kind::Demo, replace)?;
+        let planned = Planned::new(&self.out, Kind::Demo, replace)?;
+        let case = Case::new(seed, self.settings.mixer == Some(MixerName::Mlp))?;
+        if !self.ending.quiet && !self.ending.json {
+            output::print_line(&format!("Case study: {}", case.about));
+        }
+        let config = self.settings.resolve(Some(case.reference.n_sources()))?;
+        let training = self.training(&case, &config)?;
+        let (trained, summary) = planned.fill(|folder| -> Outcome<(Trained, Summary)> {
+            let mut terminal = Terminal::new(self.ending.quiet);
+            let trained = training.run(&mut terminal, Duration::MAX, |_, _| Ok(()))?;
+            if trained.state.is_some() {
+                note("interrupted: nothing was written; start the demo again");
+                return Err(Failure::Interrupted);
+            }
+            generate::write_signals_of(&case.problem, folder, &[])?;
+            let summary = self.results(&case, &trained, typed).write(folder)?;
+            Ok((trained, summary))
+        })?;
+        self.ending.print(&summary, &self.out)?;
+        if let (Some((estimated, _)), Some(mixing)) =
+            (trained.separation.mixing(), &case.problem.mixing)
+            && !self.ending.quiet
+            && !self.ending.json
+        {
+            let amari = amari_from_mixing(estimated.as_ref(), mixing.as_ref())?;
+            output::print_line(&format!("\nAmari distance of the mixing: {amari:.4}"));
+        }
+        Ok(())
+    }
+
+    fn training<'a>(&self, case: &'a Case, config: &Config) -> Outcome<Training<'a>> {
+        let training = Training::new(&case.recording, Some(&case.reference), config, 10);
+        Ok(training.map_err(Error::of_run(self.out.display()))?)
+    }
+
+    fn results<'a>(&self, case: &'a Case, trained: &'a Trained, typed: &[String]) -> Results<'a> {
+        let input = Input {
+            format: "generated".into(),
+            notes: vec![case.about.clone()],
+            ..Input::in_memory("case study", &case.recording)
+        };
+        Results {
+            command: command_text(typed),
+            reference: Some(("generated with the recording".into(), &case.reference)),
+            figures: self.figures,
+            caller: &PROGRAM,
+            ..Results::new(&case.recording, &trained.separation, &trained.log, input)
+        }
+    }
+}
+
+impl Case {
+    fn new(seed: u64, nonlinear: bool) -> Outcome<Case> {
+        let mixing = if nonlinear {
+            MixingKind::Mlp2
+        } else {
+            MixingKind::Linear
+        };
         let spec = ProblemSpec {
             kind: SourceKind::Gp,
-            seed: self.seed,
+            mixing,
+            seed,
             ..ProblemSpec::default()
         };
         let problem = spec.generate()?;
         let (recording, reference) = (problem.recording()?, problem.reference()?);
-        let k = reference.n_sources();
         let about = format!(
-            "{k} smooth sources (Gaussian processes, length-scales 6, 20 and 70 samples), {} samples, mixed linearly into {} \
-             channels, noise {}, seed {}",
+            "{} smooth sources (Gaussian processes, length-scales 6, 20 and 70 samples), {} \
+             samples, mixed {} into {} channels, noise {}, seed {seed}",
+            reference.n_sources(),
             recording.n_samples(),
+            if nonlinear {
+                "by a perceptron of two layers"
+            } else {
+                "linearly"
+            },
             recording.n_channels(),
             spec.noise,
-            spec.seed
         );
-        if !self.quiet && !self.json {
-            output::print_line(&format!("Case study: {about}"));
-        }
-        let mut config = Config::new(k);
-        (config.seed, config.threads, config.optimizer.steps) =
-            (self.seed, self.threads, self.steps);
-        let run = Run::new(&recording, Some(&reference), &config, 10)
-            .map_err(Error::of_run(self.out.display()))?;
-
-        folder.begin()?;
-        let done = || -> Outcome<_> {
-            let ended = run.train(&mut Terminal::new(self.quiet), Duration::MAX, |_, _| Ok(()))?;
-            if ended.state.is_some() {
-                note("interrupted: nothing was written; start the demo again");
-                return Err(Failure::Interrupted);
-            }
-            generate::write_signals_of(&problem, folder.working(), &[])?;
-            let results = Results {
-                recording: &recording,
-                separation: &ended.separation,
-                log: &ended.log,
-                input: Input {
-                    format: "generated".into(),
-                    notes: vec![about],
-                    ..Input::in_memory("case study", &recording)
-                },
-                input_warnings: Vec::new(),
-                command: command_text(typed),
-                reference: Some(("generated with the recording".into(), &reference)),
-                source_count: None,
-                formats: &[],
-                figures: self.figures,
-                words: &WORDS,
-            };
-            Ok((results.write(folder.working())?, ended))
-        };
-        let (summary, ended) = match done() {
-            Ok(done) => done,
-            Err(failure) => {
-                folder.discard();
-                return Err(failure);
-            }
-        };
-        folder.publish()?;
-        if self.json {
-            output::print_line(&serde_json::to_string_pretty(&summary)?);
-        } else if !self.quiet {
-            output::print(&format!("\n{}", words(&summary, &self.out)));
-            if let (Some((estimated, _)), Some(mixing)) =
-                (ended.separation.mixing(), &problem.mixing)
-            {
-                let amari = amari_from_mixing(estimated.as_ref(), mixing.as_ref())?;
-                output::print_line(&format!("\nAmari distance of the mixing: {amari:.4}"));
-            }
-        }
-        Ok(())
+        Ok(Case {
+            problem,
+            recording,
+            reference,
+            about,
+        })
     }
 }

@@ -1,14 +1,80 @@
-//! The end of a run in words, for the terminal.
+//! How the end of a run is told: in sentences, as JSON or not at all, and with which exit status.
 
+use crate::failure::{Failure, Outcome};
+use crate::output::{self, note};
 use crate::table::table;
+use crate::wording::resume_command;
+use clap::Args;
 use std::fmt::Write;
 use std::path::Path;
-use strt_runs::results::REPORT;
+use strt_report::REPORT;
+use strt_runs::Contents;
 use strt_runs::results::summary::{BranchSummary, Summary};
 use strtransformer::train::StopReason;
 
+/// What somebody wants to see of a run.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Ending {
+    /// Show nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Print summary.json instead of sentences
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Ending {
+    /// Of a run that was just made.
+    pub fn tell(self, run: &Contents) -> Outcome {
+        self.print(&run.summary, &run.place)?;
+        if run.unfinished {
+            let command = resume_command(&run.place);
+            self.say(&format!("interrupted: resume it with `{command}`"));
+            return Err(Failure::Interrupted);
+        }
+        refuse_diverged(run)
+    }
+
+    /// Of a run that an earlier call has made.
+    pub fn tell_of_earlier(self, run: &Contents) -> Outcome {
+        if self.json {
+            output::print_line(&serde_json::to_string_pretty(&run.summary)?);
+        }
+        refuse_diverged(run)?;
+        let place = run.place.display();
+        self.say(&format!("{place}: this run is finished; nothing was done"));
+        Ok(())
+    }
+
+    /// Prints the summary of a run in `folder`.
+    pub fn print(self, summary: &Summary, folder: &Path) -> Outcome {
+        if self.json {
+            output::print_line(&serde_json::to_string_pretty(summary)?);
+        } else if !self.quiet {
+            output::print(&format!("\n{}", text(summary, folder)));
+        }
+        Ok(())
+    }
+
+    fn say(self, line: &str) {
+        if !self.quiet {
+            note(line);
+        }
+    }
+}
+
+/// A run that diverged is a failure, although it has left results.
+fn refuse_diverged(run: &Contents) -> Outcome {
+    if run.summary.stop_reason != StopReason::Diverged {
+        return Ok(());
+    }
+    let why = run.summary.warnings.first().cloned().unwrap_or_default();
+    let place = run.place.display();
+    Err(Failure::Failed(format!("{place}: {why}")))
+}
+
 /// A table of the sources, how the run ended, and where everything is.
-pub fn words(summary: &Summary, folder: &Path) -> String {
+fn text(summary: &Summary, folder: &Path) -> String {
     let mut text = sources(summary);
     text.push('\n');
     let mut fact = |name: &str, value: String| {

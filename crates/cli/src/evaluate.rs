@@ -1,12 +1,14 @@
 //! `strt evaluate`: how well estimated sources match true ones.
 
 use crate::failure::{Failure, Outcome};
-use crate::input::InputOptions;
-use crate::output;
+use crate::output::{self, note};
+use crate::reading::{describe_reference, open};
 use crate::table::table;
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
+use strt_io::ReadOptions;
+use strt_runs::data;
 use strt_runs::results::rows;
 use strt_score::{Reference, match_sources};
 
@@ -19,6 +21,8 @@ pub struct Evaluate {
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    reading: ReadOptions,
 }
 
 /// What `--json` prints.
@@ -46,20 +50,24 @@ struct Matched {
 
 impl Evaluate {
     pub fn run(self) -> Outcome {
-        let estimated_path = match self.estimated.is_dir() {
-            true => self.estimated.join("sources.csv"),
-            false => self.estimated.clone(),
+        let estimated_path = if self.estimated.is_dir() {
+            self.estimated.join("sources.csv")
+        } else {
+            self.estimated.clone()
         };
-        let read = |path: &PathBuf| InputOptions::default().open(path, self.json);
-        let (estimated, reference) = (read(&estimated_path)?, read(&self.reference)?);
+        let estimated = open(&estimated_path, &self.reading, self.json)?;
+        let reference = data::open_reference(&self.reference, &self.reading, &estimated.recording)?;
+        if !self.json {
+            note(&describe_reference(&self.reference, &reference));
+        }
         let notes = estimated.notes.iter().chain(&reference.notes);
         let notes = notes.map(ToString::to_string).collect();
         let (estimated, reference) = (estimated.recording, reference.recording);
         let (t, expected) = (estimated.n_samples(), reference.n_samples());
         if t != expected {
             return Err(Failure::Failed(format!(
-                "{}: expected {expected} samples, as {} has, found {t}; both files must hold the same samples, one column a \
-                 source",
+                "{}: expected {expected} samples, as {} has, found {t}; both files must hold the \
+                 same samples, one column a source",
                 estimated_path.display(),
                 self.reference.display()
             )));
@@ -84,15 +92,16 @@ impl Evaluate {
             correlations: rows(matching.correlations()),
             notes,
         };
-        match self.json {
-            true => output::print_line(&serde_json::to_string_pretty(&scores)?),
-            false => output::print(&words(&scores)),
+        if self.json {
+            output::print_line(&serde_json::to_string_pretty(&scores)?);
+        } else {
+            output::print(&text(&scores));
         }
         Ok(())
     }
 }
 
-fn words(scores: &Scores) -> String {
+fn text(scores: &Scores) -> String {
     let row = |source: &Matched| {
         vec![
             source.estimated.clone(),
@@ -103,7 +112,10 @@ fn words(scores: &Scores) -> String {
     };
     let rows: Vec<Vec<String>> = scores.sources.iter().map(row).collect();
     format!(
-        "{}\nmean absolute correlation (MAC)  {:.4}\nlowest                           {:.4}\nsamples compared                 {}\n",
+        "{}\n\
+         mean absolute correlation (MAC)  {:.4}\n\
+         lowest                           {:.4}\n\
+         samples compared                 {}\n",
         table(&["source", "true source", "|correlation|", "sign"], &rows),
         scores.mac,
         scores.worst,

@@ -1,7 +1,7 @@
 //! How the program ends when it does not end well: a message and an exit status.
 
 use crate::output::note;
-use crate::words::WORDS;
+use crate::wording::PROGRAM;
 use std::fmt;
 
 /// What ends the program early.
@@ -11,7 +11,7 @@ pub enum Failure {
     Failed(String),
     /// What was asked for makes no sense; status 2.
     Usage(String),
-    /// The person at the keyboard ended it and has been told how to go on; status 130.
+    /// The person at the keyboard ended it and has been told how to resume; status 130.
     Interrupted,
 }
 
@@ -37,14 +37,16 @@ impl Failure {
 
 impl From<strt_runs::Error> for Failure {
     fn from(error: strt_runs::Error) -> Failure {
-        match error.is_request() {
-            true => Failure::Usage(error.message(&WORDS)),
-            false => Failure::Failed(error.message(&WORDS)),
+        let message = error.message(&PROGRAM.wording);
+        if error.is_request() {
+            Failure::Usage(message)
+        } else {
+            Failure::Failed(message)
         }
     }
 }
 
-/// Errors that need no other words than their own.
+/// Errors whose own message is enough.
 macro_rules! fails_with {
     ($($error:ty),* $(,)?) => {$(
         impl From<$error> for Failure {
@@ -58,7 +60,6 @@ macro_rules! fails_with {
 fails_with!(
     strtransformer::Error,
     strt_classic::Error,
-    strt_lab::Error,
     strt_score::Error,
     strt_signal::Error,
     strt_synth::Error,

@@ -6,17 +6,17 @@ use crate::output;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use strt_io::{Signals, write_signals};
 use strt_runs::Format;
-use strt_runs::folder::{Folder, Kind};
+use strt_runs::folder::{Kind, Planned};
 use strt_runs::results::summary::source_names;
 use strt_runs::results::{rows, write_json};
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 
 /// What was generated.
-const PROBLEM: &str = "problem.json";
+pub const PROBLEM: &str = "problem.json";
 
 #[derive(Args)]
 pub struct Generate {
@@ -71,18 +71,18 @@ fn mixing(text: &str) -> Result<MixingKind, String> {
 }
 
 /// `problem.json`: what was generated.
-#[derive(Serialize)]
-struct ProblemFile {
-    kind: String,
-    mixing: String,
-    linear: bool,
-    samples: usize,
-    sources: usize,
-    channels: usize,
-    noise: f64,
-    seed: u64,
+#[derive(Serialize, Deserialize)]
+pub struct ProblemFile {
+    pub kind: String,
+    pub mixing: String,
+    pub linear: bool,
+    pub samples: usize,
+    pub sources: usize,
+    pub channels: usize,
+    pub noise: f64,
+    pub seed: u64,
     /// For a linear mixing, channel = matrix · source + noise (rows are channels); null otherwise.
-    matrix: Option<Vec<Vec<f64>>>,
+    pub matrix: Option<Vec<Vec<f64>>>,
 }
 
 impl Generate {
@@ -96,13 +96,12 @@ impl Generate {
             noise: self.noise,
             seed: self.seed,
         };
-        let mut folder = Folder::plan(&self.out, Kind::Problem, self.overwrite.into())?;
+        let planned = Planned::new(&self.out, Kind::Problem, self.overwrite.into())?;
         let problem = spec
             .generate()
             .map_err(|error| Failure::Usage(error.to_string()))?;
-        folder.begin()?;
-        let write = || -> Outcome {
-            write_signals_of(&problem, folder.working(), &self.format)?;
+        planned.fill(|folder| -> Outcome {
+            write_signals_of(&problem, folder, &self.format)?;
             let file = ProblemFile {
                 kind: spec.kind.to_string(),
                 mixing: spec.mixing.to_string(),
@@ -114,36 +113,43 @@ impl Generate {
                 seed: spec.seed,
                 matrix: problem.mixing.as_ref().map(|matrix| rows(matrix.as_ref())),
             };
-            Ok(write_json(&folder.working().join(PROBLEM), &file)?)
-        };
-        if let Err(failure) = write() {
-            folder.discard();
-            return Err(failure);
-        }
-        folder.publish()?;
+            Ok(write_json(&folder.join(PROBLEM), &file)?)
+        })?;
         if !self.quiet {
-            let file = |name: &str| self.out.join(name).display().to_string();
-            let (observations, sources) = (file("observations.csv"), file("true_sources.csv"));
-            let number = spec.n_sources.to_string();
-            let command = [
-                "strt",
-                "separate",
-                &observations,
-                "--sources",
-                &number,
-                "--reference",
-                &sources,
-            ];
-            output::print(&format!(
-                "{} samples, {number} sources in {} channels\nobservations  {observations}\nsources       {sources}\nmixing        \
-                 {}\n\nSeparate and score them with\n  {}\n",
-                spec.n_samples,
-                spec.n_channels,
-                file(PROBLEM),
-                output::shell_line(&command.map(String::from))
-            ));
+            output::print(&self.text(&spec));
         }
         Ok(())
+    }
+
+    /// Where everything is, and what to do with it.
+    fn text(&self, spec: &ProblemSpec) -> String {
+        let file = |name: &str| self.out.join(name).display().to_string();
+        let (observations, sources) = (file("observations.csv"), file("true_sources.csv"));
+        let number = spec.n_sources.to_string();
+        let mut command = vec![
+            "strt",
+            "separate",
+            &observations,
+            "--sources",
+            &number,
+            "--reference",
+            &sources,
+        ];
+        if !spec.mixing.is_linear() {
+            command.extend(["--mixer", "mlp"]);
+        }
+        let command: Vec<String> = command.into_iter().map(String::from).collect();
+        format!(
+            "{} samples, {number} sources in {} channels\n\
+             observations  {observations}\n\
+             sources       {sources}\n\
+             mixing        {}\n\n\
+             Separate and score them with\n  {}\n",
+            spec.n_samples,
+            spec.n_channels,
+            file(PROBLEM),
+            output::shell_line(&command)
+        )
     }
 }
 

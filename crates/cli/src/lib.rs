@@ -2,32 +2,32 @@
 //!
 //! In: a command line. Out: an exit status, and whatever the command writes and prints. All is
 //! glue: arguments become values, values go to the library, results become files and lines; nothing
-//! is computed here. This library exists so that other packages can offer the same command; to
+//! is computed here. This library exists so that other packages can offer the same command, and for
+//! the laboratory (`strt-lab`), which runs [`methods`] and ends and prints as this program does; to
 //! separate recordings from Rust, use `strtransformer` and `strt-runs`.
 
-mod bench;
 mod compare;
 mod config;
 mod demo;
 mod ending;
 mod evaluate;
-mod failure;
+pub mod failure;
 mod formats;
 mod generate;
 mod info;
-mod input;
 mod interrupt;
-mod methods;
-mod output;
+pub mod methods;
+pub mod output;
 mod progress;
+mod reading;
+mod resume;
 mod separate;
-mod settings;
+pub mod settings;
 mod shell;
-mod table;
+pub mod table;
 mod terminal;
 mod transform;
-mod verify;
-mod words;
+mod wording;
 
 use clap::{Parser, Subcommand};
 use failure::Outcome;
@@ -39,8 +39,8 @@ use std::ffi::OsString;
     name = "strt",
     version,
     arg_required_else_help = true,
-    after_help = "Exit status: 0 done (look for warnings: a run may have ended before it converged), 1 failed, 2 wrong \
-                  arguments, 130 interrupted."
+    after_help = "Exit status: 0 done (look for warnings: a run may have ended before it \
+                  converged), 1 failed, 2 wrong arguments, 130 interrupted."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -51,6 +51,8 @@ struct Arguments {
 enum Command {
     /// Separate a recording into its sources.
     Separate(Box<separate::Separate>),
+    /// Resume an interrupted run from its folder.
+    Resume(resume::Resume),
     /// Generate a case study like the paper's, separate it, and show what was recovered.
     Demo(demo::Demo),
     /// Separate a recording by several methods and compare what they find.
@@ -65,11 +67,6 @@ enum Command {
     Info(info::Info),
     /// Print the configuration with a comment for every value.
     Config(config::ShowConfig),
-    /// Measure the program on problems with known answers.
-    #[command(subcommand)]
-    Bench(bench::Bench),
-    /// Check the paper's claims by experiment.
-    Verify(verify::Verify),
     /// Print the completions for a shell.
     Completions(shell::Completions),
     /// Print the manual page.
@@ -80,15 +77,14 @@ impl Command {
     fn run(self, typed: &[String]) -> Outcome {
         match self {
             Command::Separate(separate) => separate.run(typed),
+            Command::Resume(resume) => resume.run(),
             Command::Demo(demo) => demo.run(typed),
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Generate(generate) => generate.run(),
             Command::Transform(transform) => transform.run(),
             Command::Info(info) => info.run(),
             Command::Config(config) => config.run(),
-            Command::Bench(bench) => bench.run(),
             Command::Compare(compare) => compare.run(typed),
-            Command::Verify(verify) => verify.run(typed),
             Command::Completions(completions) => completions.run(),
             Command::Man(man) => man.run(),
         }
@@ -101,7 +97,7 @@ impl Command {
 /// It writes to standard output and standard error, and catches Ctrl-C while it trains: a second
 /// one ends the process. Meant to be called once in a process, which then ends.
 pub fn main_from(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = resume::from_former_spelling(arguments.into_iter().collect());
     let parsed = match Arguments::try_parse_from(&arguments) {
         Ok(parsed) => parsed,
         Err(error) => {

@@ -4,14 +4,13 @@
 //! In: a recording and a [`Task`]. Out: [`Found`], the same for every method, so that they can be
 //! compared.
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
+use crate::settings::{Preset, Settings};
 use faer::Mat;
 use std::fmt;
 use std::time::Instant;
 use strt_classic::{Baseline, Method};
-use strt_io::{Layer, overlay_all};
-use strtransformer::config::MixerKind;
-use strtransformer::{Config, Recording, separate};
+use strtransformer::{Recording, separate};
 
 /// A method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,15 +25,12 @@ pub enum MethodName {
 
 /// What a method is asked to do.
 pub struct Task {
+    /// K.
     pub n_sources: usize,
-    /// Whether StrTransformer takes its nonlinear mixer; the classical methods are linear.
-    pub nonlinear: bool,
-    pub seed: u64,
-    /// Steps of StrTransformer, where not its default.
-    pub steps: Option<usize>,
-    /// Further settings of StrTransformer, as `section.key=value`.
-    pub assignments: Vec<String>,
-    pub threads: usize,
+    /// The configuration of StrTransformer; the classical methods have none.
+    pub settings: Settings,
+    /// Which start, for methods in which chance plays a part: added to the seed.
+    pub start: u64,
 }
 
 /// What a method found.
@@ -43,7 +39,9 @@ pub struct Found {
     pub sources: Mat<f64>,
     /// m×K, where the method has one.
     pub mixing: Option<Mat<f64>>,
+    /// Whether it stopped before its limit of steps.
     pub converged: bool,
+    /// Time that it took.
     pub seconds: f64,
 }
 
@@ -59,13 +57,11 @@ impl MethodName {
 
     /// Those that were asked for, or all but `paper`, which is there for the record.
     pub fn chosen(asked: &[MethodName]) -> Vec<MethodName> {
-        match asked.is_empty() {
-            true => {
-                let all = MethodName::all().into_iter();
-                all.filter(|method| *method != MethodName::Paper).collect()
-            }
-            false => asked.to_vec(),
+        if !asked.is_empty() {
+            return asked.to_vec();
         }
+        let all = MethodName::all().into_iter();
+        all.filter(|method| *method != MethodName::Paper).collect()
     }
 
     /// The method of this name.
@@ -96,22 +92,12 @@ impl MethodName {
                 )
             }
             MethodName::Default | MethodName::Paper => {
-                let mut config = match self {
-                    MethodName::Paper => Config::paper(task.n_sources),
-                    _ => Config::new(task.n_sources),
-                };
-                if task.nonlinear {
-                    config.mixer.kind = MixerKind::Mlp;
+                let mut settings = task.settings.clone();
+                if self == MethodName::Paper {
+                    settings.preset = Preset::Paper;
                 }
-                (config.seed, config.threads, config.optimizer.steps) =
-                    (task.seed, task.threads, task.steps);
-                let layers: Vec<Layer<'_>> = task
-                    .assignments
-                    .iter()
-                    .map(|text| Layer::Assignment(text))
-                    .collect();
-                let config = overlay_all(&config, &layers)
-                    .map_err(|blamed| Failure::Usage(format!("--set {}", blamed.1)))?;
+                let mut config = settings.resolve(Some(task.n_sources))?;
+                config.seed = config.seed.wrapping_add(task.start);
                 let found = separate(recording, &config)?;
                 (
                     found.sources().to_owned(),

@@ -17,7 +17,7 @@ pub fn print(text: &str) {
     }
 }
 
-/// The same with a line break.
+/// Writes a line to standard output.
 pub fn print_line(text: &str) {
     print(&format!("{text}\n"));
 }

@@ -50,7 +50,7 @@ impl Progress {
                 bar.set_length(report.steps as u64);
                 bar.set_position(report.step as u64);
                 if report.step.is_multiple_of(10) || report.step == report.steps {
-                    bar.set_message(words(report));
+                    bar.set_message(state(report));
                 }
             }
             Progress::Plain { began, before } => {
@@ -67,7 +67,7 @@ impl Progress {
                         "step {}/{}, {rate:.0} steps/s, {left:.0} s left, {}",
                         report.step,
                         report.steps,
-                        words(report)
+                        state(report)
                     ));
                 }
             }
@@ -81,7 +81,8 @@ impl Progress {
     }
 }
 
-fn words(report: &StepReport<'_>) -> String {
+/// Where a run stands.
+fn state(report: &StepReport<'_>) -> String {
     let restart = match report.restart {
         0 => String::new(),
         n => format!("restart {}, ", n + 1),

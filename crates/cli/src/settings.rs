@@ -9,9 +9,10 @@ use strtransformer::Config;
 use strtransformer::config::MixerKind;
 
 /// Where a configuration starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Preset {
     /// What recovers sources best
+    #[default]
     Default,
     /// The algorithm of the paper as printed
     Paper,
@@ -46,7 +47,7 @@ impl MixerName {
 }
 
 /// Arguments that change the configuration.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Configuration")]
 pub struct Settings {
     /// Where the configuration starts
@@ -95,7 +96,8 @@ impl Settings {
         config.threads = self.threads.map_or(config.threads, usize::from);
         if config.mixer.kind == MixerKind::Custom {
             return Err(Failure::Usage(
-                "mixer.kind = custom: a mixer of your own needs the library; the program has affine and mlp"
+                "mixer.kind = custom: a mixer of your own needs the library; the program has \
+                 affine and mlp"
                     .into(),
             ));
         }
@@ -112,8 +114,9 @@ impl Settings {
         let filled_in = config.weights.structure.is_some() || config.mixer.ridge.is_some();
         if let (Some(path), true) = (&self.config, filled_in && (other_mixer || other_number)) {
             note(&format!(
-                "warning: {}: its automatic values (mixer.ridge, sources.unlock, weights.structure, …) were chosen for another \
-                 mixer or number of sources; remove these lines to have them chosen anew",
+                "warning: {}: its automatic values (mixer.ridge, sources.unlock, \
+                 weights.structure, …) were chosen for another mixer or number of sources; remove \
+                 these lines to have them chosen anew",
                 path.display()
             ));
         }

@@ -1,10 +1,10 @@
 //! A person at a terminal as the watcher of a run: notes and progress on standard error, Ctrl-C as
 //! the wish to stop.
 
-use crate::input::{describe, describe_reference};
 use crate::interrupt;
 use crate::output::note;
 use crate::progress::{Progress, Sign};
+use crate::reading::{describe, describe_reference};
 use strt_runs::{Event, Watcher};
 use strtransformer::train::StepReport;
 
@@ -25,8 +25,7 @@ impl Terminal {
         }
     }
 
-    /// Says a line.
-    pub fn say(&self, line: &str) {
+    fn say(&self, line: &str) {
         if !self.quiet {
             note(line);
         }

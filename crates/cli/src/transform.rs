@@ -1,14 +1,15 @@
 //! `strt transform`: the sources of another recording under a trained model.
 
 use crate::failure::{Failure, Outcome};
-use crate::input::InputOptions;
 use crate::interrupt;
 use crate::output::{self, note};
 use crate::progress::Progress;
+use crate::reading::open;
 use clap::Args;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use strt_io::{Signals, check_signals, load_model, write_signals};
+use strt_io::{ReadOptions, Signals, check_signals, load_model, write_signals};
+use strt_runs::folder::MODEL;
 use strt_runs::results::summary::source_names;
 use strtransformer::train::{StepReport, StopReason};
 use strtransformer::{Recording, Separation};
@@ -34,14 +35,15 @@ pub struct Transform {
     #[arg(long, short)]
     quiet: bool,
     #[command(flatten)]
-    reading: InputOptions,
+    reading: ReadOptions,
 }
 
 impl Transform {
     pub fn run(self) -> Outcome {
-        let model_path = match self.model.is_dir() {
-            true => self.model.join("model.safetensors"),
-            false => self.model.clone(),
+        let model_path = if self.model.is_dir() {
+            self.model.join(MODEL)
+        } else {
+            self.model.clone()
         };
         let out = self.out.clone().unwrap_or_else(|| {
             let name = self.input.file_name().unwrap_or(self.input.as_os_str());
@@ -82,9 +84,10 @@ impl Transform {
                 self.steps as usize,
                 &mut |report: &StepReport<'_>| {
                     progress.show(report);
-                    match interrupt::asked() {
-                        true => ControlFlow::Break(()),
-                        false => ControlFlow::Continue(()),
+                    if interrupt::asked() {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
                     }
                 },
             )
@@ -97,8 +100,8 @@ impl Transform {
             }
             Some(StopReason::Diverged) => {
                 return Err(Failure::Failed(format!(
-                    "{}: the sources of this recording were no longer finite; it may be too different from the one that the \
-                     model was trained on",
+                    "{}: the sources of this recording were no longer finite; it may be too \
+                     different from the one that the model was trained on",
                     self.input.display()
                 )));
             }
@@ -114,9 +117,10 @@ impl Transform {
         )?;
         if !self.quiet {
             let (t, k) = transformed.sources.shape();
-            let converged = match transformed.converged {
-                true => "",
-                false => "warning: the sources were still improving; try more --steps\n",
+            let converged = if transformed.converged {
+                ""
+            } else {
+                "warning: the sources were still improving; try more --steps\n"
             };
             output::print(&format!(
                 "{converged}{t} samples of {k} sources: {}\n",
@@ -130,7 +134,7 @@ impl Transform {
     /// names, else as they come.
     fn recording(&self, model: &Separation) -> Outcome<Recording> {
         let wanted = &model.parts().channel_names;
-        let opened = self.reading.open(&self.input, self.quiet)?;
+        let opened = open(&self.input, &self.reading, self.quiet)?;
         let found = opened.recording.channel_names();
         let order: Option<Vec<usize>> = wanted
             .iter()
@@ -156,14 +160,16 @@ impl Transform {
             {
                 // Not even --quiet hides what may change the result.
                 note(&format!(
-                    "warning: the channels are named {}, those of the model {}; they are taken in order",
+                    "warning: the channels are named {}, those of the model {}; they are taken in \
+                     order",
                     found.join(", "),
                     wanted.join(", ")
                 ));
                 Ok(opened.recording)
             }
             None => Err(Failure::Failed(format!(
-                "{}: expected the {} channels of the model ({}), found {} ({}); choose them with --channels",
+                "{}: expected the {} channels of the model ({}), found {} ({}); choose them with \
+                 --channels",
                 self.input.display(),
                 wanted.len(),
                 wanted.join(", "),

@@ -109,6 +109,7 @@ fn every_refusal_is_one_message_and_leaves_nothing() {
         vec!["--resume", "absent"],
         vec!["--resume", "folder"],
         vec!["--resume", "folder", "--steps", "5"],
+        vec!["--resume"],
     ];
     let before = place.names("");
     let mut text = String::new();
@@ -116,9 +117,10 @@ fn every_refusal_is_one_message_and_leaves_nothing() {
         let arguments = [&["separate"][..], &case].concat();
         // Where a case should be refused and is not, it must not take long.
         let quick = ["--set", "optimizer.steps=1"];
-        let arguments = match case.contains(&"--resume") || case.contains(&"--steps") {
-            true => arguments,
-            false => [&arguments[..], &quick].concat(),
+        let arguments = if case.contains(&"--resume") || case.contains(&"--steps") {
+            arguments
+        } else {
+            [&arguments[..], &quick].concat()
         };
         let ran = place.strt(&arguments);
         let shown = anonymous(&case.join(" "));

@@ -133,7 +133,8 @@ fn the_folder_has_every_file_of_the_contract() {
     let command = summary["command"].as_str().unwrap();
     assert!(
         command.starts_with(
-            "strt separate data/observations.csv --sources 3 --steps 4 --set 'branches.patch_sizes=[4, 8]'"
+            "strt separate data/observations.csv --sources 3 --steps 4 --set \
+             'branches.patch_sizes=[4, 8]'"
         ),
         "{command}"
     );

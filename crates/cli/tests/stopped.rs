@@ -109,15 +109,16 @@ fn ctrl_c_leaves_results_and_resuming_gives_the_same_bits() {
         "{info}"
     );
 
-    let resume = ["separate", "--resume", "run"].map(String::from);
+    let resume = ["resume", "run"].map(String::from);
     let mut child = started(&place, &resume, "restart 2");
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
+    // The former spelling gives the same result.
     let ran = place.done(&["separate", "--resume", "run"]);
     assert!(ran.stderr.contains("resumed after step"), "{}", ran.stderr);
     same_bits(&place);
 
-    let ran = place.strt(&["separate", "--resume", "run"]);
+    let ran = place.strt(&["resume", "run"]);
     assert_eq!(ran.status, 1);
     assert!(ran.stderr.contains("this run has ended"), "{}", ran.stderr);
 }
@@ -147,11 +148,11 @@ fn a_killed_run_is_resumed_from_its_last_checkpoint() {
     let ran = place.strt(&words.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(ran.status, 1);
     assert!(
-        ran.stderr.contains("--resume run.partial"),
+        ran.stderr.contains("`strt resume run.partial`"),
         "{}",
         ran.stderr
     );
-    place.done(&["separate", "--resume", "run.partial", "--quiet"]);
+    place.done(&["resume", "run.partial", "--quiet"]);
     same_bits(&place);
 }
 
@@ -179,7 +180,7 @@ fn resuming_on_another_recording_is_refused() {
         "-q",
     ]);
     let before = place.names("run");
-    let ran = place.strt(&["separate", "--resume", "run"]);
+    let ran = place.strt(&["resume", "run"]);
     assert_eq!(ran.status, 1);
     assert!(ran.stderr.contains("run: saved state"), "{}", ran.stderr);
     assert_eq!(place.names("run"), before);
@@ -187,14 +188,18 @@ fn resuming_on_another_recording_is_refused() {
     std::fs::remove_dir_all(place.path("data")).unwrap();
     place.problem("300");
     std::fs::rename(place.path("data"), place.path("moved")).unwrap();
-    let ran = place.strt(&["separate", "--resume", "run"]);
+    let ran = place.strt(&["resume", "run"]);
     assert_eq!(ran.status, 1);
-    assert!(ran.stderr.contains("where is it now"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("where is it now? Resume it with `strt resume run RECORDING`"),
+        "{}",
+        ran.stderr
+    );
     let words = [
-        "separate",
-        "moved/observations.csv",
-        "--resume",
+        "resume",
         "run",
+        "moved/observations.csv",
         "--reference",
         "moved/true_sources.csv",
         "-q",
@@ -228,7 +233,7 @@ fn a_finished_result_is_not_replaced_by_an_unfinished_one() {
     signal(&child, "INT");
     child.wait().unwrap();
     // Both names lead to it.
-    place.done(&["separate", "--resume", "run", "--quiet"]);
+    place.done(&["resume", "run", "--quiet"]);
     assert_ne!(place.read("run/sources.npy"), finished);
     assert!(!place.path("run.partial").exists());
     assert_eq!(place.json("run/summary.json")["seed"], 0);

@@ -1,5 +1,5 @@
-//! The one error type of the library. Every message says what was expected, what came and what to
-//! do.
+//! The one error type of the library. A variant holds facts; its text says what was expected, what
+//! came and what to do.
 
 use crate::config::ConfigError;
 
@@ -13,9 +13,28 @@ pub enum Error {
     /// The classical method that a run starts from fails.
     #[error(transparent)]
     Classic(#[from] strt_classic::Error),
-    /// The recording cannot be used as it is.
-    #[error("recording: {0}")]
-    Recording(String),
+    /// The recording does not hold two patches of a size.
+    #[error(
+        "recording: {n_samples} samples are too few for patches of {patch} with stride {stride}, \
+         which need {}; use a longer recording or remove {patch} from branches.patch_sizes",
+        patch + stride
+    )]
+    TooShort {
+        /// T.
+        n_samples: usize,
+        /// P_r.
+        patch: usize,
+        /// q_r.
+        stride: usize,
+    },
+    /// Missing samples leave no window at some scale.
+    #[error("recording: missing samples leave no {}", no_window(*patch, *block))]
+    NoWindow {
+        /// P_r.
+        patch: usize,
+        /// Samples of a block, where windows must lie in one.
+        block: Option<usize>,
+    },
     /// A value of the configuration cannot run.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -29,9 +48,100 @@ pub enum Error {
         /// The shape that came.
         found: String,
     },
-    /// A saved model or checkpoint does not fit its own description or the recording.
-    #[error("saved state: {0}")]
-    State(String),
+    /// A value of the given initial sources is not a number.
+    #[error(
+        "initial sources: sample {sample} of source {source_index} is {found}; every value must be \
+         finite"
+    )]
+    InitialValue {
+        /// The sample, counted from 0.
+        sample: usize,
+        /// The source, counted from 0.
+        source_index: usize,
+        /// The value.
+        found: f64,
+    },
+    /// A saved state lacks a tensor.
+    #[error("saved state: it has no tensor `{name}`; it was written by another version or energy")]
+    MissingTensor {
+        /// Name of the tensor.
+        name: String,
+    },
+    /// A tensor of a saved state has another shape than the configuration asks for.
+    #[error(
+        "saved state: tensor `{name}`: expected {} × {}, found {} × {}",
+        expected.0, expected.1, found.0, found.1
+    )]
+    TensorShape {
+        /// Name of the tensor.
+        name: String,
+        /// Rows and columns that fit.
+        expected: (usize, usize),
+        /// Rows and columns that came.
+        found: (usize, usize),
+    },
+    /// A number of a saved state cannot be one.
+    #[error("saved state: tensor `{name}`: expected {expected}, found {found}")]
+    TensorValue {
+        /// Name of the tensor.
+        name: String,
+        /// What is allowed.
+        expected: &'static str,
+        /// The value.
+        found: f64,
+    },
+    /// A checkpoint belongs to a recording of another shape.
+    #[error(
+        "saved state: the checkpoint belongs to a recording of {} samples × {} channels, this one \
+         has {} × {}",
+        expected.0, expected.1, found.0, found.1
+    )]
+    OtherShape {
+        /// Samples and channels of the run.
+        expected: (usize, usize),
+        /// Samples and channels that came.
+        found: (usize, usize),
+    },
+    /// A checkpoint belongs to another recording of the same shape.
+    #[error(
+        "saved state: the checkpoint belongs to another recording of the same shape (fingerprint \
+         {expected:016x}, this one has {found:016x}); give the recording that the run was started \
+         with"
+    )]
+    OtherRecording {
+        /// Fingerprint of the run's recording.
+        expected: u64,
+        /// That of the one that came.
+        found: u64,
+    },
+    /// The parts of an interrupted run do not fit together.
+    #[error(
+        "saved state: restarts {running:?} are in progress and {finished:?} have ended{}; every \
+         restart must be there once, and those that have ended leave their best result",
+        if *has_best { " with a result" } else { " without a result" }
+    )]
+    Session {
+        /// Restarts in progress, counted from 0.
+        running: Vec<usize>,
+        /// Restarts that have ended.
+        finished: Vec<usize>,
+        /// Whether the best of them is there.
+        has_best: bool,
+    },
+}
+
+fn no_window(patch: usize, block: Option<usize>) -> String {
+    match block {
+        None => format!(
+            "stretch with two whole patches of {patch}; fill short gaps before the separation or \
+             remove {patch} from branches.patch_sizes"
+        ),
+        Some(len) => format!(
+            "block of {len} samples (optimizer.block, branches.crop) with two whole patches of \
+             {patch}; fill short gaps before the separation, choose longer blocks or remove \
+             {patch} from branches.patch_sizes"
+        ),
+    }
 }
 
 /// `Result` with this library's [`Error`].

@@ -97,16 +97,26 @@
 //!
 //! Deliberately absent: true sources and scores, files, printing, clocks and global random numbers.
 
+mod adam_group;
 pub mod config;
+pub mod controller;
+pub mod energy;
 pub mod error;
-pub mod model;
+#[cfg(feature = "internals")]
+pub mod internals;
+mod linalg;
+pub mod mixer;
+pub mod objective;
+mod scale_penalties;
 pub mod separation;
+mod space;
+pub mod tensors;
 pub mod train;
 pub mod transform;
+mod view;
 
 pub use config::Config;
 pub use error::{Error, Result};
-pub use model::mixer;
 pub use separation::Separation;
 pub use strt_signal::random::restart_seed;
 pub use strt_signal::{Recording, preprocess, recording};

@@ -1,15 +1,14 @@
 //! The result of a run: an immutable [`Separation`].
 
 use crate::config::{Config, Coordinates};
-use crate::model::controller::ControllerState;
-use crate::model::mixer::Mixer;
-use crate::model::objective::{Model, Objective, Terms};
-use crate::model::sources::SourceParameters;
+use crate::controller::ControllerState;
+use crate::mixer::Mixer;
+use crate::objective::{Model, Objective, Terms};
 use crate::preprocess::{ChannelScaling, Whitening};
-use crate::train::{Prepared, RestartSummary, StopReason, start};
+use crate::tensors::Tensors;
+use crate::train::{Prepared, RestartSummary, StopReason};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
-use strt_kernels::Buffer;
 use strt_signal::assignment;
 
 /// How a run ended, as the trainer hands it over.
@@ -26,13 +25,62 @@ pub(crate) struct Outcome {
 /// Recovered sources and everything that belongs to them.
 #[derive(Clone)]
 pub struct Separation {
-    pub(crate) parts: SeparationParts,
+    pub(crate) record: Record,
 }
 
-/// The plain contents of a [`Separation`], for saving and loading. A loaded one is checked by
-/// [`Separation::from_parts`].
+/// How sources follow from channels. Maps are of scaled channels and have m rows of weights and a
+/// last row of offsets ((m+1)×K).
+#[derive(Clone, Debug)]
+pub enum Unmixing {
+    /// S is this affine map of a row of channels.
+    Affine(Mat<f64>),
+    /// S is an affine map plus tanh(Zw·U + b)·V, a bend in the whitened components.
+    Bent {
+        /// The affine map.
+        linear: Mat<f64>,
+        /// [Uᵀ | b | V] (h×(2K+1)).
+        bend: Mat<f64>,
+    },
+    /// S is no map of a row: this is the best affine guess, from which the sources of new data are
+    /// optimised.
+    Guess(Mat<f64>),
+}
+
+impl Unmixing {
+    /// The unmixing with this affine part: bent where there is a bend, exact where the mixer is
+    /// affine.
+    #[doc(hidden)]
+    pub fn new(linear: Mat<f64>, bend: Option<Mat<f64>>, mixer: &dyn Mixer) -> Unmixing {
+        match bend {
+            Some(bend) => Unmixing::Bent { linear, bend },
+            None if affine_map(mixer).is_some() => Unmixing::Affine(linear),
+            None => Unmixing::Guess(linear),
+        }
+    }
+
+    /// The affine part.
+    pub fn linear(&self) -> &Mat<f64> {
+        match self {
+            Unmixing::Affine(linear) | Unmixing::Bent { linear, .. } | Unmixing::Guess(linear) => {
+                linear
+            }
+        }
+    }
+
+    /// The bend, where there is one.
+    pub fn bend(&self) -> Option<&Mat<f64>> {
+        match self {
+            Unmixing::Bent { bend, .. } => Some(bend),
+            Unmixing::Affine(_) | Unmixing::Guess(_) => None,
+        }
+    }
+}
+
+/// The contents of a [`Separation`] as a file holds them. A loaded one is checked by
+/// [`Separation::from_record`].
+#[doc(hidden)]
 #[derive(Clone)]
-pub struct SeparationParts {
+pub struct Record {
     /// The resolved configuration.
     pub config: Config,
     /// S̃, what the mixer is fed (T×K), in branch order; NaN where the recording has missing
@@ -44,21 +92,16 @@ pub struct SeparationParts {
     pub raw_gaps: Vec<f64>,
     /// What the controller makes of η.
     pub controller: ControllerState,
-    /// Flat parameters of every branch network, branch k·R + r.
-    pub networks: Vec<Vec<f64>>,
-    /// ℓ_kr at the end, row-major (K×R); with `weights.energy_block` a geometric mean over blocks,
-    /// not a mean square.
+    /// What the energy has learned.
+    pub networks: Tensors,
+    /// ℓ_kr at the end, row-major (K×R).
     pub energy: Vec<f64>,
     /// Scaling of the channels.
     pub scaling: ChannelScaling,
     /// Whitening of the scaled channels.
     pub whitening: Whitening,
-    /// Affine map from scaled channels to S, or in neural coordinates to its linear part: m rows of
-    /// weights and a last row of offsets ((m+1)×K).
-    pub unmixing: Mat<f64>,
-    /// [Uᵀ | b | V] (h×(2K+1)) of neural coordinates: tanh(Zw·U + b)·V, added to the linear part,
-    /// is S.
-    pub bend: Option<Mat<f64>>,
+    /// How S follows from the channels.
+    pub unmixing: Unmixing,
     /// Mean and divisor of each source: the standardised source is (S − mean)/divisor.
     pub gauge: Vec<(f64, f64)>,
     /// Terms of J at the end.
@@ -83,22 +126,28 @@ pub struct SeparationParts {
     pub sampling_rate: Option<f64>,
 }
 
+impl Record {
+    /// Number of samples that are not missing.
+    pub(crate) fn n_complete(&self) -> usize {
+        let rows = 0..self.sources.nrows();
+        rows.filter(|&t| !self.sources[(t, 0)].is_nan()).count()
+    }
+}
+
 impl Separation {
     pub(crate) fn collect(
         prepared: Prepared,
         mut model: Model,
-        mut objective: Objective,
+        objective: Objective,
         mut outcome: Outcome,
     ) -> Separation {
-        let k = prepared.plan.config().n_sources;
-        let unmixing = unmixing(&prepared, &model, &objective);
-        let bend = match &model.sources {
-            SourceParameters::Neural { bend, .. } => Some(bend.clone()),
-            _ => None,
-        };
-        let mut sources = objective.take_sources(model.sources);
-        let gauge = (0..k).map(|k| objective.gauge(k)).collect();
-        if let Some(reconstruction) = objective.fit_mixer(&mut *model.mixer, sources.as_ref())
+        let unmixing = unmixing(&prepared, &model);
+        let mut sources = model.space.settle();
+        let samples = model.space.samples_mut();
+        let gauge = (0..sources.ncols())
+            .map(|k| samples.gauge().of(k))
+            .collect();
+        if let Some(reconstruction) = samples.fit_mixer(&mut *model.mixer, sources.as_ref())
             && reconstruction.is_finite()
         {
             outcome.terms.reconstruction = reconstruction;
@@ -109,26 +158,20 @@ impl Separation {
                 sources.row_mut(t).fill(f64::NAN);
             }
         }
-        let networks = (0..model.engine.branches().n_branches())
-            .map(|b| {
-                let mut values = vec![0.0; start::layout(model.engine.branches(), b).len()];
-                model.engine.read(Buffer::Parameters, b, &mut values);
-                values
-            })
-            .collect();
+        let mut networks = Tensors::default();
+        model.energy.save_parameters(&mut networks);
         let mut separation = Separation {
-            parts: SeparationParts {
+            record: Record {
                 config: prepared.plan.config().clone(),
                 sources,
                 mixer: model.mixer,
                 raw_gaps: model.raw_gaps,
                 controller: objective.state,
                 networks,
-                energy: objective.energy,
+                energy: model.energy.found().by_scale.to_vec(),
                 scaling: prepared.scaling,
                 whitening: prepared.whitening,
                 unmixing,
-                bend,
                 gauge,
                 terms: outcome.terms,
                 smoothed_objective: outcome.smoothed_objective,
@@ -142,31 +185,35 @@ impl Separation {
                 sampling_rate: prepared.sampling_rate,
             },
         };
-        separation.parts.restarts = vec![separation.summary()];
+        separation.record.restarts = vec![separation.summary()];
         separation
     }
 
     /// Rebuilds a separation from its saved contents, whose shapes must fit together.
-    pub fn from_parts(parts: SeparationParts) -> Result<Separation> {
-        let (k, m) = (parts.config.n_sources, parts.scaling.n_channels());
-        let r = parts.config.branches.patch_sizes.len();
-        let bend = parts.bend.as_ref().map_or((0, 0), |bend| bend.shape());
-        let hidden = match parts.config.sources.coordinates {
-            Some(Coordinates::Neural) => parts.config.sources.bend_shape(k),
+    ///
+    /// # Errors
+    /// When they do not.
+    #[doc(hidden)]
+    pub fn from_record(record: Record) -> Result<Separation> {
+        let (k, m) = (record.config.n_sources, record.scaling.n_channels());
+        let r = record.config.branches.patch_sizes.len();
+        let (linear, bend) = (record.unmixing.linear(), record.unmixing.bend());
+        let bend = bend.map_or((0, 0), |bend| bend.shape());
+        let hidden = match record.config.sources.coordinates {
+            Some(Coordinates::Neural) => record.config.sources.bend_shape(k),
             _ => (0, 0),
         };
         let shapes = [
-            ("sources (columns)", k, parts.sources.ncols()),
-            ("mixer inputs", k, parts.mixer.n_sources()),
-            ("mixer outputs", m, parts.mixer.n_channels()),
-            ("raw gaps", k + 1, parts.raw_gaps.len()),
-            ("networks", k * r, parts.networks.len()),
-            ("energies", k * r, parts.energy.len()),
-            ("whitening components", k, parts.whitening.n_components()),
-            ("unmixing rows", m + 1, parts.unmixing.nrows()),
-            ("unmixing columns", k, parts.unmixing.ncols()),
-            ("gauge", k, parts.gauge.len()),
-            ("channel names", m, parts.channel_names.len()),
+            ("sources (columns)", k, record.sources.ncols()),
+            ("mixer inputs", k, record.mixer.n_sources()),
+            ("mixer outputs", m, record.mixer.n_channels()),
+            ("raw gaps", k + 1, record.raw_gaps.len()),
+            ("energies", k * r, record.energy.len()),
+            ("whitening components", k, record.whitening.n_components()),
+            ("unmixing rows", m + 1, linear.nrows()),
+            ("unmixing columns", k, linear.ncols()),
+            ("gauge", k, record.gauge.len()),
+            ("channel names", m, record.channel_names.len()),
             ("rows of the bend", hidden.0, bend.0),
             ("columns of the bend", hidden.1, bend.1),
         ];
@@ -180,81 +227,102 @@ impl Separation {
                 });
             }
         }
-        Ok(Separation { parts })
+        Ok(Separation { record })
     }
 
-    /// The plain contents.
-    pub fn parts(&self) -> &SeparationParts {
-        &self.parts
+    /// The contents as a file holds them.
+    #[doc(hidden)]
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Names of the channels of the recording.
+    pub fn channel_names(&self) -> &[String] {
+        &self.record.channel_names
+    }
+
+    /// Samples per second, when known.
+    pub fn sampling_rate(&self) -> Option<f64> {
+        self.record.sampling_rate
+    }
+
+    /// How the channels were scaled before anything else.
+    pub fn scaling(&self) -> &ChannelScaling {
+        &self.record.scaling
+    }
+
+    /// ℓ_kr at the end, row-major (K×R): the mean squared error of each branch.
+    pub fn energy(&self) -> &[f64] {
+        &self.record.energy
     }
 
     /// The sources (T×K), branch order: low branch, short time scale. NaN where samples are
     /// missing.
     pub fn sources(&self) -> MatRef<'_, f64> {
-        self.parts.sources.as_ref()
+        self.record.sources.as_ref()
     }
 
     /// The mixer: applied to [`Separation::sources`] it gives the scaled channels.
     pub fn mixer(&self) -> &dyn Mixer {
-        &*self.parts.mixer
+        &*self.record.mixer
     }
 
     /// Centers, slopes, scale weights and expected patch sizes of the branches.
     pub fn controller(&self) -> &ControllerState {
-        &self.parts.controller
+        &self.record.controller
     }
 
     /// Terms of the objective at the end.
     pub fn terms(&self) -> Terms {
-        self.parts.terms
+        self.record.terms
     }
 
     /// Exponential average of the objective at the end, by which restarts are ranked.
     pub fn smoothed_objective(&self) -> f64 {
-        self.parts.smoothed_objective
+        self.record.smoothed_objective
     }
 
     /// Why the run ended.
     pub fn stop_reason(&self) -> StopReason {
-        self.parts.stop
+        self.record.stop
     }
 
     /// Whether the smoothed objective had stopped improving when the run ended.
     pub fn converged(&self) -> bool {
-        self.parts.converged
+        self.record.converged
     }
 
     /// Steps taken.
     pub fn steps(&self) -> usize {
-        self.parts.steps
+        self.record.steps
     }
 
     /// Seed of the restart that was kept.
     pub fn seed(&self) -> u64 {
-        self.parts.seed
+        self.record.seed
     }
 
     /// Index of the restart that was kept.
     pub fn restart(&self) -> usize {
-        self.parts.restart
+        self.record.restart
     }
 
     /// All restarts with their final objectives.
     pub fn restarts(&self) -> &[RestartSummary] {
-        &self.parts.restarts
+        &self.record.restarts
     }
 
     /// The configuration with every automatic value filled in.
     pub fn config(&self) -> &Config {
-        &self.parts.config
+        &self.record.config
     }
 
     /// H = π·ℓᵀ: cost of giving source j (with its networks) to branch k.
     pub fn assignment_cost(&self) -> Mat<f64> {
-        let n_scales = self.parts.config.branches.patch_sizes.len();
+        let n_scales = self.record.config.branches.patch_sizes.len();
         assignment::cost(
-            &self.parts.controller.scale_weights,
-            &self.parts.energy,
+            &self.record.controller.scale_weights,
+            &self.record.energy,
             n_scales,
         )
     }
@@ -275,7 +343,7 @@ impl Separation {
     /// # Errors
     /// When the number of columns is not K.
     pub fn mix(&self, sources: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let k = self.parts.mixer.n_sources();
+        let k = self.record.mixer.n_sources();
         if sources.ncols() != k {
             return Err(Error::Shape {
                 what: "sources to be mixed",
@@ -283,17 +351,17 @@ impl Separation {
                 found: sources.ncols().to_string(),
             });
         }
-        let mut scaled = Mat::zeros(sources.nrows(), self.parts.mixer.n_channels());
-        self.parts
+        let mut scaled = Mat::zeros(sources.nrows(), self.record.mixer.n_channels());
+        self.record
             .mixer
             .forward(sources, scaled.as_mut(), &mut Vec::new());
-        Ok(self.parts.scaling.invert(scaled.as_ref())?)
+        Ok(self.record.scaling.invert(scaled.as_ref())?)
     }
 
     /// Mixing matrix (m×K) and offsets (m) of an affine mixer, in the units of the recording.
     pub fn mixing(&self) -> Option<(Mat<f64>, Vec<f64>)> {
-        let (weights, offsets) = affine_map(&*self.parts.mixer)?;
-        let (scale, shift) = (self.parts.scaling.scale(), self.parts.scaling.offset());
+        let (weights, offsets) = affine_map(&*self.record.mixer)?;
+        let (scale, shift) = (self.record.scaling.scale(), self.record.scaling.offset());
         let matrix = Mat::from_fn(weights.nrows(), weights.ncols(), |c, k| {
             scale[c] * weights[(c, k)]
         });
@@ -308,31 +376,36 @@ impl Separation {
     /// Unmixing matrix (K×m) and offsets (K) of an affine mixer whose sources are not bent: source
     /// = matrix · channel + offset, channels in the units of the recording.
     pub fn unmixing(&self) -> Option<(Mat<f64>, Vec<f64>)> {
-        affine_map(&*self.parts.mixer)?;
-        if self.parts.bend.is_some() {
+        let record = &self.record;
+        let Unmixing::Affine(map) = &record.unmixing else {
             return None;
-        }
-        let parts = &self.parts;
-        let (scale, shift) = (parts.scaling.scale(), parts.scaling.offset());
-        let (m, k) = (scale.len(), parts.config.n_sources);
-        let gauge = |k: usize| match parts.config.mixer.decoder_standardization {
-            true => parts.gauge[k],
-            false => (0.0, 1.0),
         };
-        let matrix = Mat::from_fn(k, m, |k, c| parts.unmixing[(c, k)] / scale[c] / gauge(k).1);
+        let (scale, shift) = (record.scaling.scale(), record.scaling.offset());
+        let (m, k) = (scale.len(), record.config.n_sources);
+        let gauge = |k: usize| self.decoder_gauge(k);
+        let matrix = Mat::from_fn(k, m, |k, c| map[(c, k)] / scale[c] / gauge(k).1);
         let offset = (0..k)
             .map(|k| {
                 let moved: f64 = (0..m).map(|c| matrix[(k, c)] * shift[c]).sum();
-                (parts.unmixing[(m, k)] - gauge(k).0) / gauge(k).1 - moved
+                (map[(m, k)] - gauge(k).0) / gauge(k).1 - moved
             })
             .collect();
         Some((matrix, offset))
     }
 
+    /// Mean and divisor of Φ_dec for source k: S̃ = (S − mean)/divisor.
+    pub(crate) fn decoder_gauge(&self, k: usize) -> (f64, f64) {
+        if self.record.config.mixer.decoder_standardization {
+            self.record.gauge[k]
+        } else {
+            (0.0, 1.0)
+        }
+    }
+
     /// The whitening (K×m) and the means of the channels (m), in the units of the recording: the
     /// whitened components are matrix · (channel − mean).
     pub fn channel_whitening(&self) -> (Mat<f64>, Vec<f64>) {
-        let (whitening, scaling) = (&self.parts.whitening, &self.parts.scaling);
+        let (whitening, scaling) = (&self.record.whitening, &self.record.scaling);
         let (scale, shift) = (scaling.scale(), scaling.offset());
         let v = whitening.matrix();
         let matrix = Mat::from_fn(v.ncols(), v.nrows(), |k, c| v[(c, k)] / scale[c]);
@@ -346,16 +419,16 @@ impl Separation {
 
     pub(crate) fn summary(&self) -> RestartSummary {
         RestartSummary {
-            restart: self.parts.restart,
-            seed: self.parts.seed,
-            objective: self.parts.smoothed_objective,
-            stop: self.parts.stop,
-            converged: self.parts.converged,
+            restart: self.record.restart,
+            seed: self.record.seed,
+            objective: self.record.smoothed_objective,
+            stop: self.record.stop,
+            converged: self.record.converged,
         }
     }
 
     pub(crate) fn with_restarts(mut self, restarts: Vec<RestartSummary>) -> Separation {
-        self.parts.restarts = restarts;
+        self.record.restarts = restarts;
         self
     }
 }
@@ -374,10 +447,10 @@ pub(crate) fn affine_map(mixer: &dyn Mixer) -> Option<(Mat<f64>, Vec<f64>)> {
     ))
 }
 
-/// The affine map from scaled channels to S. Exact where S = Zw·A, or for the linear part of S
-/// where it is bent; the mixer's pseudo-inverse for another affine model; for a nonlinear one the
-/// best fit of S by the whitened components, a starting point for the sources of new data.
-fn unmixing(prepared: &Prepared, model: &Model, objective: &Objective) -> Mat<f64> {
+/// How S follows from scaled channels: the space's own map where it has one; the mixer's
+/// pseudo-inverse for another affine model; for a nonlinear one the best fit of S by the whitened
+/// components.
+fn unmixing(prepared: &Prepared, model: &Model) -> Unmixing {
     let m = prepared.shape().1;
     let with_offset = |weights: Mat<f64>, offset: &dyn Fn(usize) -> f64| {
         Mat::from_fn(m + 1, weights.ncols(), |c, k| {
@@ -392,23 +465,29 @@ fn unmixing(prepared: &Prepared, model: &Model, objective: &Objective) -> Mat<f6
             constant(k) - (0..m).map(|c| mean[c] * weights[(c, k)]).sum::<f64>()
         })
     };
-    match &model.sources {
-        SourceParameters::Fiber { a, e: None } | SourceParameters::Neural { a, .. } => {
-            return from_whitened(a, &|_| 0.0);
-        }
-        _ => {}
+    let samples = model.space.samples();
+    if let Some(map) = model.space.map() {
+        let linear = from_whitened(&map.linear, &|_| 0.0);
+        return Unmixing::new(linear, map.bend, &*model.mixer);
     }
-    if let Some((mixing, offsets)) = affine_map(&*model.mixer) {
+    if let Some((mixing, offsets)) = affine_map(&*model.mixer)
+        && let Ok(svd) = mixing.thin_svd()
+    {
         // s̃ = (y − b)·W⁺ with y = W s̃ + b, then back through the gauge of Φ_dec.
-        if let Ok(svd) = mixing.thin_svd() {
-            let inverse = svd.pseudoinverse(); // K×m
-            let gauge = |k| objective.decoder_gauge(k);
-            let weights = Mat::from_fn(m, mixing.ncols(), |c, k| gauge(k).1 * inverse[(k, c)]);
-            let offset =
-                |k: usize| gauge(k).0 - (0..m).map(|c| offsets[c] * weights[(c, k)]).sum::<f64>();
-            return with_offset(weights.clone(), &offset);
-        }
+        let inverse = svd.pseudoinverse(); // K×m
+        let decoded = prepared.plan.config().mixer.decoder_standardization;
+        let gauge = |k| {
+            if decoded {
+                samples.gauge().of(k)
+            } else {
+                (0.0, 1.0)
+            }
+        };
+        let weights = Mat::from_fn(m, mixing.ncols(), |c, k| gauge(k).1 * inverse[(k, c)]);
+        let offset =
+            |k: usize| gauge(k).0 - (0..m).map(|c| offsets[c] * weights[(c, k)]).sum::<f64>();
+        return Unmixing::Affine(with_offset(weights.clone(), &offset));
     }
-    let (fit, mean) = objective.linear_fit();
-    from_whitened(&fit, &|k| mean[k])
+    let (fit, mean) = samples.linear_fit();
+    Unmixing::new(from_whitened(&fit, &|k| mean[k]), None, &*model.mixer)
 }

@@ -6,13 +6,12 @@
 //! from the best linear guess.
 
 use crate::config::{Coordinates, Elimination, Init, MixerKind};
-use crate::model::bend;
 use crate::recording::missing_samples;
-use crate::separation::{Separation, affine_map};
+use crate::separation::{Separation, Unmixing};
+use crate::space::bend;
 use crate::train::{Observer, Prepared, Start, StopReason, Trainer};
 use crate::{Error, Recording, Result};
 use faer::{Mat, MatRef};
-use strt_kernels::Buffer;
 
 /// Rows that are bent at once.
 const STRETCH: usize = 4096;
@@ -39,12 +38,12 @@ impl Separation {
         steps: usize,
         observer: &mut dyn Observer,
     ) -> Result<Transformed> {
-        let parts = &self.parts;
-        let m = parts.scaling.n_channels();
+        let record = &self.record;
+        let m = record.scaling.n_channels();
         if recording.n_channels() != m {
             return Err(Error::Shape {
                 what: "channels of the new recording",
-                expected: format!("{m} ({})", parts.channel_names.join(", ")),
+                expected: format!("{m} ({})", record.channel_names.join(", ")),
                 found: recording.n_channels().to_string(),
             });
         }
@@ -62,12 +61,10 @@ impl Separation {
     /// or in neural coordinates: a row with a NaN gives a row of NaN. `None` for any other
     /// nonlinear model, which has no inverse.
     pub fn unmix(&self, observations: MatRef<'_, f64>) -> Option<Result<Mat<f64>>> {
-        let sources = match &self.parts.bend {
-            Some(bend) => self.bent_sources(bend, observations),
-            None => {
-                affine_map(&*self.parts.mixer)?;
-                self.linear_sources(observations)
-            }
+        let sources = match &self.record.unmixing {
+            Unmixing::Affine(map) => self.linear_sources(map, observations),
+            Unmixing::Bent { linear, bend } => self.bent_sources(linear, bend, observations),
+            Unmixing::Guess(_) => return None,
         };
         let decoded =
             |s: Mat<f64>| Mat::from_fn(s.nrows(), s.ncols(), |t, k| self.decode(k, s[(t, k)]));
@@ -77,17 +74,22 @@ impl Separation {
     /// Whether the sources are a map of the channels, so that [`Separation::unmix`] has them for
     /// any rows.
     pub fn is_a_map(&self) -> bool {
-        self.parts.bend.is_some() || affine_map(&*self.parts.mixer).is_some()
+        !matches!(self.record.unmixing, Unmixing::Guess(_))
     }
 
     /// S = Zw·A + tanh(Zw·U + b)·V; NaN rows stay NaN.
-    fn bent_sources(&self, bend: &Mat<f64>, observations: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let mut s = self.linear_sources(observations)?;
+    fn bent_sources(
+        &self,
+        linear: &Mat<f64>,
+        bend: &Mat<f64>,
+        observations: MatRef<'_, f64>,
+    ) -> Result<Mat<f64>> {
+        let mut s = self.linear_sources(linear, observations)?;
         let mut hidden = Mat::zeros(STRETCH.min(s.nrows()), bend.nrows());
         for first in (0..s.nrows()).step_by(STRETCH) {
             let n = STRETCH.min(s.nrows() - first);
-            let scaled = self.parts.scaling.apply(observations.subrows(first, n))?;
-            let whitened = self.parts.whitening.transform(scaled.as_ref())?;
+            let scaled = self.record.scaling.apply(observations.subrows(first, n))?;
+            let whitened = self.record.whitening.transform(scaled.as_ref())?;
             let hidden = hidden.as_mut().subrows_mut(0, n);
             bend::add(
                 bend,
@@ -101,19 +103,15 @@ impl Separation {
 
     /// Φ_dec with the training gauge.
     fn decode(&self, k: usize, s: f64) -> f64 {
-        if self.parts.config.mixer.decoder_standardization {
-            let (mean, divisor) = self.parts.gauge[k];
-            (s - mean) / divisor
-        } else {
-            s
-        }
+        let (mean, divisor) = self.decoder_gauge(k);
+        (s - mean) / divisor
     }
 
-    /// S by the learned affine map; NaN rows stay NaN.
-    fn linear_sources(&self, observations: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let scaled = self.parts.scaling.apply(observations)?;
-        let (m, unmixing) = (scaled.ncols(), &self.parts.unmixing);
-        let weights = unmixing.as_ref().subrows(0, m);
+    /// S by an affine map of the scaled channels; NaN rows stay NaN.
+    fn linear_sources(&self, map: &Mat<f64>, observations: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let scaled = self.record.scaling.apply(observations)?;
+        let m = scaled.ncols();
+        let weights = map.as_ref().subrows(0, m);
         let missing = missing_samples(observations);
         let mut s = &scaled * weights;
         for k in 0..s.ncols() {
@@ -121,7 +119,7 @@ impl Separation {
                 s[(t, k)] = if missing[t] {
                     f64::NAN
                 } else {
-                    s[(t, k)] + unmixing[(m, k)]
+                    s[(t, k)] + map[(m, k)]
                 };
             }
         }
@@ -139,15 +137,15 @@ impl Separation {
         let result = trainer.finish();
         Ok(Transformed {
             converged: result.converged(),
-            sources: result.parts.sources,
+            sources: result.record.sources,
             stop: Some(stop),
         })
     }
 
     /// A run on `recording` in which nothing moves but the sources.
     fn frozen_trainer(&self, recording: &Recording, steps: usize) -> Result<Trainer> {
-        let parts = &self.parts;
-        let mut config = parts.config.clone();
+        let record = &self.record;
+        let mut config = record.config.clone();
         config.mixer.kind = MixerKind::Custom; // the trained mixer is given as it is
         config.mixer.elimination = Elimination::Gradient;
         config.sources.coordinates = Some(Coordinates::Direct);
@@ -161,11 +159,15 @@ impl Separation {
         (rates.networks, rates.controller, rates.mixer) = (0.0, 0.0, 0.0);
         rates.sources = Some(rates.sources.unwrap_or(0.001).max(0.01));
         config.optimizer.steps = Some(steps);
-        let ratio = recording.n_samples() as f64 / parts.sources.nrows() as f64;
+        // ν_y is scaled by the number of samples that are there, as when it was chosen.
+        let n_trained = record.n_complete();
+        let n_complete = recording.n_samples() - recording.n_missing();
+        let ratio = n_complete as f64 / n_trained as f64;
         config.weights.observation_variance =
             config.weights.observation_variance.map(|v| v * ratio);
 
-        let mut initial = self.linear_sources(recording.observations())?;
+        let map = record.unmixing.linear();
+        let mut initial = self.linear_sources(map, recording.observations())?;
         for k in 0..initial.ncols() {
             for t in 0..initial.nrows() {
                 if recording.is_missing(t) {
@@ -174,26 +176,18 @@ impl Separation {
             }
         }
         let start = Start {
-            mixer: Some(parts.mixer.clone_box()),
+            mixer: Some(record.mixer.clone_box()),
             sources: Some(initial),
+            energy: None,
         };
         let prepared = Prepared::like(
             recording,
             &config,
-            parts.scaling.clone(),
-            parts.whitening.clone(),
+            record.scaling.clone(),
+            record.whitening.clone(),
         )?;
         let mut trainer = Trainer::on(&prepared, start)?;
-        let model = trainer.model_mut();
-        model
-            .mixer
-            .parameters_mut()
-            .copy_from_slice(parts.mixer.parameters());
-        model.raw_gaps.copy_from_slice(&parts.raw_gaps);
-        for (b, network) in parts.networks.iter().enumerate() {
-            model.engine.write(Buffer::Parameters, b, network);
-        }
-        trainer.fix_gauge(&parts.gauge);
+        trainer.freeze(&record.raw_gaps, &record.networks, &record.gauge)?;
         Ok(trainer)
     }
 }
@@ -201,6 +195,7 @@ impl Separation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tensors::Tensors;
     use crate::train::{Start, separate_observed};
     use strt_synth::{MixingKind, ProblemSpec};
 
@@ -222,27 +217,55 @@ mod tests {
         config.mixer.hidden = vec![5];
         config.optimizer.steps = Some(20);
         let separation = separate_observed(&recording, &config, Start::default(), &mut ()).unwrap();
-        let parts = separation.parts();
+        let record = separation.record();
         let mut trainer = separation.frozen_trainer(&recording, 15).unwrap();
-        trainer.evaluate_at(0);
+        trainer.sample(0);
+        trainer.evaluate();
         let before = trainer.report().sources();
         trainer.run(&mut ());
-        let model = trainer.model();
-        assert_eq!(model.mixer.parameters(), parts.mixer.parameters());
-        assert_eq!(model.raw_gaps, parts.raw_gaps);
-        assert_eq!(trainer.report().controller, &parts.controller);
-        for (b, network) in parts.networks.iter().enumerate() {
-            let mut found = vec![0.0; network.len()];
-            model.engine.read(Buffer::Parameters, b, &mut found);
-            assert_eq!(&found, network, "branch {b}");
-        }
-        for (k, &(mean, divisor)) in parts.gauge.iter().enumerate() {
-            let (found_mean, found_divisor) = trainer.objective().gauge(k);
+        let model = &trainer.model;
+        assert_eq!(model.mixer.parameters(), record.mixer.parameters());
+        assert_eq!(model.raw_gaps, record.raw_gaps);
+        assert_eq!(trainer.report().controller, &record.controller);
+        let mut networks = Tensors::default();
+        model.energy.save_parameters(&mut networks);
+        assert!(networks == record.networks, "the networks moved");
+        for (k, &(mean, divisor)) in record.gauge.iter().enumerate() {
+            let (found_mean, found_divisor) = model.space.samples().gauge().of(k);
             assert!((found_mean - mean).abs() < 1e-15 && (found_divisor - divisor).abs() < 1e-15);
         }
         assert!(
             trainer.report().sources() != before,
             "the sources did not move"
         );
+    }
+
+    /// ν_y belongs to a number of samples that are there: half of them missing, half of it.
+    #[test]
+    fn missing_samples_do_not_count_for_the_observation_variance() {
+        let spec = ProblemSpec {
+            mixing: MixingKind::Pnl,
+            n_samples: 200,
+            n_channels: 4,
+            ..ProblemSpec::default()
+        };
+        let whole = spec.generate().unwrap().recording().unwrap();
+        let mut gappy = whole.observations().to_owned();
+        for t in 100..200 {
+            gappy[(t, 0)] = f64::NAN;
+        }
+        let gappy = Recording::from_mat(gappy).unwrap();
+        let mut config = crate::Config::nonlinear(3);
+        config.sources.coordinates = Some(Coordinates::Fiber);
+        config.branches.patch_sizes = vec![4];
+        config.optimizer.steps = Some(2);
+        let separation = separate_observed(&gappy, &config, Start::default(), &mut ()).unwrap();
+        let trained = separation.config().weights.observation_variance.unwrap();
+        let on = |recording: &Recording| {
+            let trainer = separation.frozen_trainer(recording, 1).unwrap();
+            trainer.prepared.plan.observation_variance
+        };
+        assert!((on(&gappy) / trained - 1.0).abs() < 1e-12);
+        assert!((on(&whole) / trained - 2.0).abs() < 1e-12);
     }
 }

@@ -6,7 +6,7 @@ use faer::Mat;
 use strt_classic::{Baseline, Method};
 use strt_synth::{ProblemSpec, SourceKind};
 use strtransformer::config::Init;
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::Inspect;
 use strtransformer::preprocess::{ChannelScaling, ChannelScalingOptions, Whitening};
 use strtransformer::{Config, Recording, Trainer, separate};
 
@@ -36,22 +36,18 @@ fn a_run_starts_where_the_method_ends() {
             let mut config = common::affine();
             (config.sources.init, config.seed) = (init, 3);
             let trainer = Trainer::new(&recording, &config).unwrap();
-            let SourceParameters::Fiber { a, e } = &trainer.model().sources else {
-                panic!("expected fiber coordinates")
-            };
+            let a = trainer.parameter("space.a").expect("fiber coordinates");
             let expected = expected(&recording, name, 3);
             assert!(
-                (a - &expected).norm_max() < 1e-12,
+                (&a - &expected).norm_max() < 1e-12,
                 "{name}: {a:?} against {expected:?}"
             );
-            assert!(e.is_none());
+            assert!(trainer.parameter("space.e").is_none());
             // Direct coordinates start at the same sources.
             let mut config = common::paper();
             (config.sources.init, config.seed) = (init, 3);
             let trainer = Trainer::new(&recording, &config).unwrap();
-            let SourceParameters::Direct { s } = &trainer.model().sources else {
-                panic!("expected direct coordinates")
-            };
+            let s = trainer.parameter("space.s").expect("direct coordinates");
             let scaling =
                 ChannelScaling::fit(recording.observations(), ChannelScalingOptions::default())
                     .unwrap();
@@ -78,12 +74,10 @@ fn long_recordings_start_from_a_method_too() {
     for (init, name) in STARTS {
         config.sources.init = init;
         let trainer = Trainer::new(&recording, &config).unwrap();
-        let SourceParameters::Fiber { a, .. } = &trainer.model().sources else {
-            panic!("expected fiber coordinates")
-        };
+        let a = trainer.parameter("space.a").expect("fiber coordinates");
         let expected = expected(&recording, name, config.seed);
         assert!(
-            (a - &expected).norm_max() < 1e-6,
+            (&a - &expected).norm_max() < 1e-6,
             "{name}: {a:?} against {expected:?}"
         );
     }

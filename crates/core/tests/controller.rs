@@ -12,7 +12,7 @@
 use proptest::prelude::*;
 use strt_kernels::gradcheck::{numerical_gradient, relative_error};
 use strtransformer::config;
-use strtransformer::model::controller::{Controller, ControllerState};
+use strtransformer::controller::{Controller, ControllerGradient, ControllerState};
 
 const ROUNDING: f64 = 1e-12;
 
@@ -138,7 +138,12 @@ proptest! {
         };
         let (g_pi, g_c, g_alpha) = (direction(k * sizes.len(), 0.1), direction(k, 0.2), direction(k, 0.3));
         let mut analytic = vec![0.0; gaps.len()];
-        controller.backward(&gaps, &state, &g_pi, &g_c, &g_alpha, &mut analytic);
+        let d_state = ControllerGradient {
+            scale_weights: g_pi.clone(),
+            centers: g_c.clone(),
+            slopes: g_alpha.clone(),
+        };
+        controller.backward(&gaps, &state, &d_state, &mut analytic);
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
         let value = |x: &[f64]| {
             let (_, state) = forward(&sizes, &settings, x);

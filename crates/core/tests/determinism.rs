@@ -9,8 +9,12 @@ use common::{STEPS, affine, neural, nonlinear, paper, recording, with_gaps};
 use faer::MatRef;
 use std::ops::ControlFlow;
 use strtransformer::config::{AssignmentRule, EngineKind};
-use strtransformer::model::objective::Terms;
-use strtransformer::train::{Observer, Session, Start, StepReport, StopReason, separate_observed};
+use strtransformer::controller::ControllerState;
+use strtransformer::objective::Terms;
+use strtransformer::separation::Record;
+use strtransformer::train::{
+    Observer, Session, SessionEnd, SessionState, Start, StepReport, StopReason, separate_observed,
+};
 use strtransformer::{Config, Recording, Separation, Trainer};
 
 type Fingerprint = Vec<(&'static str, Vec<u64>)>;
@@ -39,36 +43,83 @@ fn of_terms(t: Terms) -> [f64; 7] {
     ]
 }
 
+/// Every number of a result. The record is taken apart field by field, so that a field that is added
+/// to it does not compile until it is here too.
 fn fingerprint(separation: &Separation) -> Fingerprint {
-    let parts = separation.parts();
+    let Record {
+        config: _, // compared by those who make it
+        sources,
+        mixer,
+        raw_gaps,
+        controller,
+        networks,
+        energy,
+        scaling,
+        whitening,
+        unmixing,
+        gauge,
+        terms,
+        smoothed_objective,
+        stop,
+        converged,
+        steps,
+        seed,
+        restart,
+        restarts,
+        channel_names: _,
+        sampling_rate: _,
+    } = separation.record();
+    let ControllerState {
+        order,
+        centers,
+        slopes,
+        scale_weights,
+        expected_patch,
+    } = controller;
+    let says = [order, centers, slopes, scale_weights, expected_patch];
+    let of_network = |(_, network)| of_matrix(network);
     vec![
-        ("sources", of_matrix(parts.sources.as_ref())),
-        ("networks", bits(parts.networks.iter().flatten().copied())),
-        ("mixer", bits(parts.mixer.parameters().iter().copied())),
-        ("raw gaps", bits(parts.raw_gaps.iter().copied())),
-        ("energy", bits(parts.energy.iter().copied())),
-        ("unmixing", of_matrix(parts.unmixing.as_ref())),
+        ("sources", of_matrix(sources.as_ref())),
+        ("mixer", bits(mixer.parameters().iter().copied())),
+        ("raw gaps", bits(raw_gaps.iter().copied())),
+        ("controller", bits(says.into_iter().flatten().copied())),
+        ("networks", networks.iter().flat_map(of_network).collect()),
+        ("energy", bits(energy.iter().copied())),
+        ("offsets", bits(scaling.offset().iter().copied())),
+        ("scales", bits(scaling.scale().iter().copied())),
+        ("means", bits(whitening.mean().iter().copied())),
+        ("whitening", of_matrix(whitening.matrix())),
+        ("eigenvalues", bits(whitening.eigenvalues().iter().copied())),
+        ("unmixing", of_matrix(unmixing.linear().as_ref())),
+        (
+            "bend",
+            unmixing
+                .bend()
+                .map_or(Vec::new(), |bend| of_matrix(bend.as_ref())),
+        ),
         (
             "gauge",
-            bits(
-                parts
-                    .gauge
-                    .iter()
-                    .flat_map(|&(mean, divisor)| [mean, divisor]),
-            ),
+            bits(gauge.iter().flat_map(|&(mean, divisor)| [mean, divisor])),
         ),
-        ("terms", bits(of_terms(parts.terms))),
-        ("smoothed objective", bits([parts.smoothed_objective])),
-        ("restarts", bits(parts.restarts.iter().map(|r| r.objective))),
+        ("terms", bits(of_terms(*terms))),
+        ("smoothed objective", bits([*smoothed_objective])),
+        ("restarts", bits(restarts.iter().map(|r| r.objective))),
         (
             "end",
-            vec![parts.steps as u64, parts.stop as u64, parts.restart as u64],
+            vec![
+                *steps as u64,
+                *stop as u64,
+                u64::from(*converged),
+                *restart as u64,
+                *seed,
+            ],
         ),
     ]
 }
 
 #[track_caller]
 fn same(what: &str, expected: &Fingerprint, found: &Fingerprint) {
+    assert_eq!(expected.len(), found.len(), "{what}");
     for ((name, expected), (_, found)) in expected.iter().zip(found) {
         assert!(expected == found, "{what}: {name} has other bits");
     }
@@ -113,7 +164,6 @@ fn cases() -> Vec<Case> {
     let mut clipped = nonlinear();
     clipped.optimizer.clip = 0.5;
     clipped.optimizer.weight_decay = 0.01;
-    clipped.branches.n_masks = 2;
     let in_blocks = |mut config: Config| {
         (config.branches.crop, config.optimizer.block) = (64, 60);
         config
@@ -348,14 +398,16 @@ fn a_session_may_be_stopped_anywhere() {
         config.restarts = 3;
         config.optimizer.steps = Some(9);
         let recording = recording(200);
+        config.threads = 1; // one restart after the other
         let expected = fingerprint(&strtransformer::separate(&recording, &config).unwrap());
+        config.threads = 2; // two at a time
 
         let mut whole = Session::new(&recording, &config, Start::default()).unwrap();
-        assert_eq!(whole.run(&mut ()).unwrap(), StopReason::StepLimit);
+        assert_eq!(whole.run(&mut ()).unwrap(), SessionEnd::Over);
         same("unbroken session", &expected, &fingerprint(&whole.finish()));
 
         let mut stopped = Session::new(&recording, &config, Start::default()).unwrap();
-        while stopped.run(&mut one_step).unwrap() == StopReason::Interrupted {
+        while stopped.run(&mut one_step).unwrap() == SessionEnd::Interrupted {
             let state = stopped.state();
             stopped = Session::resume(&recording, state, Start::default()).unwrap();
         }
@@ -372,15 +424,23 @@ fn a_session_needs_the_results_of_the_restarts_before() {
     let mut config = affine();
     (config.restarts, config.optimizer.steps) = (2, Some(2));
     let recording = recording(200);
+    config.threads = 1;
     let mut session = Session::new(&recording, &config, Start::default()).unwrap();
-    while session.trainer().checkpoint().restart == 0 {
+    while session.state().finished.is_empty() {
         session.run(&mut one_step).unwrap();
     }
-    let mut state = session.state();
-    state.best = None;
-    let error = Session::resume(&recording, state, Start::default())
-        .err()
-        .unwrap()
-        .to_string();
-    assert!(error.contains("restart 2 is in progress"), "{error}");
+    let refused = |state: SessionState| {
+        let session = Session::resume(&recording, state, Start::default());
+        session.err().expect("a refusal").to_string()
+    };
+    let good = session.state();
+    let mut without_best = good.clone();
+    without_best.best = None;
+    assert!(refused(without_best).contains("without a result"));
+    let mut twice = good.clone();
+    twice.running.extend(good.running.clone());
+    assert!(refused(twice).contains("[1, 1] are in progress"));
+    let mut both = good;
+    both.finished[0].restart = 1;
+    assert!(refused(both).contains("[1] have ended"));
 }

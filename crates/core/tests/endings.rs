@@ -30,11 +30,10 @@ fn a_diverged_run_says_so_and_keeps_finite_parameters() {
     );
     assert!(
         separation
-            .parts()
+            .record()
             .networks
             .iter()
-            .flatten()
-            .all(|w| w.is_finite())
+            .all(|(_, network)| network.is_all_finite())
     );
 }
 

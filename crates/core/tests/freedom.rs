@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 use strtransformer::config::{Config, Coordinates, Freedom};
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::Inspect;
 use strtransformer::train::StepReport;
 use strtransformer::{Recording, Trainer};
 
@@ -49,9 +49,7 @@ fn moved(freedom: Freedom, block: usize) -> (f64, f64) {
         ControlFlow::Continue(())
     });
     let sources = sources.unwrap();
-    let SourceParameters::Fiber { e: Some(e), .. } = &trainer.model().sources else {
-        panic!("E is free");
-    };
+    let e = trainer.parameter("space.e").expect("E is free");
     let rms = |k: usize| (e.col(k).squared_norm_l2() / SAMPLES as f64).sqrt();
     let likeness = |k: usize| {
         let product: f64 = (0..SAMPLES)
@@ -59,9 +57,10 @@ fn moved(freedom: Freedom, block: usize) -> (f64, f64) {
             .sum();
         product.abs() / sources.col(k).norm_l2()
     };
-    match likeness(0) > likeness(1) {
-        true => (rms(0), rms(1)),
-        false => (rms(1), rms(0)),
+    if likeness(0) > likeness(1) {
+        (rms(0), rms(1))
+    } else {
+        (rms(1), rms(0))
     }
 }
 

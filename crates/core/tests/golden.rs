@@ -8,10 +8,10 @@
 
 use faer::MatRef;
 use safetensors::{Dtype, SafeTensors};
-use strt_kernels::{Buffer, Layout};
+use strt_kernels::Layout;
 use strtransformer::config::EngineKind;
-use strtransformer::model::objective::Terms;
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::Inspect;
+use strtransformer::objective::Terms;
 use strtransformer::{Config, Recording, Trainer};
 
 const STEPS: usize = 20;
@@ -94,24 +94,20 @@ impl Fixture {
 
     /// Gives the trainer the initial parameters of the fixture.
     fn start(&self, trainer: &mut Trainer) {
-        let model = trainer.model_mut();
-        let SourceParameters::Direct { s } = &mut model.sources else {
-            panic!("preset `paper` optimises S itself");
-        };
-        let (rows, columns) = s.shape();
-        s.copy_from(MatRef::from_column_major_slice(
-            &self.by_column("sources"),
-            rows,
-            columns,
-        ));
-        model
-            .mixer
-            .parameters_mut()
-            .copy_from_slice(&self.mixer(""));
-        model
-            .raw_gaps
-            .copy_from_slice(&self.tensor("raw_gaps").values);
-        for b in 0..model.engine.branches().n_branches() {
+        let shape = trainer
+            .parameter("space.s")
+            .expect("preset `paper` optimises S itself")
+            .shape();
+        let sources = self.by_column("sources");
+        let sources = MatRef::from_column_major_slice(&sources, shape.0, shape.1);
+        trainer.set_parameter("space.s", &sources.to_owned());
+        set_vector(trainer, "mixer", &self.mixer(""));
+        set_vector(
+            trainer,
+            "controller.raw_gaps",
+            &self.tensor("raw_gaps").values,
+        );
+        for b in 0..trainer.transformer().engine().branches().n_branches() {
             let (name, layout) = branch(trainer, b);
             let mut values = vec![f64::NAN; layout.len()];
             for spec in layout.tensors() {
@@ -119,8 +115,7 @@ impl Fixture {
                 assert_eq!(tensor.shape, spec.shape, "{name}.{}", spec.name);
                 values[spec.range.clone()].copy_from_slice(&tensor.values);
             }
-            let engine = &mut trainer.model_mut().engine;
-            engine.write(Buffer::Parameters, b, &values);
+            set_vector(trainer, &format!("energy.network.{b}"), &values);
         }
     }
 
@@ -160,9 +155,14 @@ fn values(terms: &Terms) -> [f64; 7] {
     ]
 }
 
+fn set_vector(trainer: &mut Trainer, name: &str, values: &[f64]) {
+    let column = MatRef::from_column_major_slice(values, values.len(), 1);
+    trainer.set_parameter(name, &column.to_owned());
+}
+
 /// Name in the fixture and layout of branch b.
 fn branch(trainer: &Trainer, b: usize) -> (String, Layout) {
-    let branches = trainer.model().engine.branches();
+    let branches = trainer.transformer().engine().branches();
     let n_scales = branches.scales.len();
     let layout = Layout::new(branches.scale_of(b).patch, &branches.network);
     (
@@ -232,23 +232,22 @@ impl Comparison {
 /// First-step gradients, by name, after the first step.
 fn check_gradients(trainer: &Trainer, golden: &Fixture, tolerance: f64) {
     let mut comparison = Comparison::new(tolerance);
-    let gradient = &trainer.objective().gradient;
+    let gradient = trainer.gradient();
+    let found = |name: &str| columns(gradient.get(name).expect("a parameter"));
     comparison.check(
         "sources",
-        &columns(gradient.sources.as_ref()),
+        &found("space.s"),
         &golden.by_column("gradients.sources"),
     );
-    comparison.check("mixer", &gradient.mixer, &golden.mixer("gradients."));
+    comparison.check("mixer", &found("mixer"), &golden.mixer("gradients."));
     comparison.check(
         "raw_gaps",
-        &gradient.raw_gaps,
+        &found("controller.raw_gaps"),
         &golden.tensor("gradients.raw_gaps").values,
     );
-    for (b, factor) in gradient.branches.iter().enumerate() {
+    for b in 0..trainer.transformer().engine().branches().n_branches() {
         let (name, layout) = branch(trainer, b);
-        let mut unit = vec![f64::NAN; layout.len()];
-        trainer.model().engine.read(Buffer::Gradient, b, &mut unit);
-        let found: Vec<f64> = unit.iter().map(|g| factor * g).collect();
+        let found = found(&format!("energy.network.{b}"));
         for spec in layout.tensors() {
             let name = format!("{name}.{}", spec.name);
             let golden = golden.tensor(&format!("gradients.{name}")).values;
@@ -264,7 +263,7 @@ fn check(engine: EngineKind, objective: f64, gradients: f64) {
     let golden = Fixture::open();
     let mut trainer = golden.trainer(engine);
     golden.start(&mut trainer);
-    let scales = trainer.model().engine.branches().scales.clone();
+    let scales = trainer.transformer().engine().branches().scales.clone();
     let mut comparison = Comparison::new(objective);
     for (step, expected) in golden.history().iter().enumerate() {
         let masks: Vec<Vec<u32>> = (0..K * scales.len())
@@ -294,7 +293,7 @@ fn the_prepared_data_are_those_of_pytorch() {
     let golden = Fixture::open();
     let trainer = golden.trainer(EngineKind::Reference);
     let mut comparison = Comparison::new(1e-12);
-    let prepared = columns(trainer.objective().observations().expect("evaluated whole"));
+    let prepared = columns(trainer.observations().expect("evaluated whole"));
     comparison.check(
         "prepared channels",
         &prepared,
@@ -303,9 +302,9 @@ fn the_prepared_data_are_those_of_pytorch() {
     comparison.finish("prepared channels");
 
     // The preset starts at the whitened principal components, whose signs are free.
-    let SourceParameters::Direct { s } = &trainer.model().sources else {
-        panic!("preset `paper` optimises S itself");
-    };
+    let s = trainer
+        .parameter("space.s")
+        .expect("preset `paper` optimises S itself");
     let mut comparison = Comparison::new(1e-9);
     let whitened = golden.by_column("whitened");
     for (k, golden) in whitened.chunks_exact(s.nrows()).enumerate() {

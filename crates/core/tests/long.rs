@@ -14,7 +14,7 @@ use strt_kernels::gradcheck::relative_error;
 use strtransformer::config::{
     Coordinates, Elimination, EngineKind, MixerKind, SeparationForm, Smoothness,
 };
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::Inspect;
 use strtransformer::train::StepReport;
 use strtransformer::{Config, Recording, Trainer};
 
@@ -51,10 +51,7 @@ fn same_objective(what: &str, recording: &Recording, config: &Config) {
     scatter(&mut whole);
     scatter(&mut long);
     let (expected, found) = (whole.evaluate_at(3), long.evaluate_at(3));
-    assert!(
-        long.objective().observations().is_none(),
-        "{what} is not long"
-    );
+    assert!(long.observations().is_none(), "{what} is not long");
     for (name, found, expected) in [
         (
             "reconstruction",
@@ -68,30 +65,17 @@ fn same_objective(what: &str, recording: &Recording, config: &Config) {
     ] {
         close(&format!("{what}: {name}"), &[found], &[expected], 1e-9);
     }
-    let (expected, found) = (&whole.objective().gradient, &long.objective().gradient);
+    for name in ["space.a", "mixer", "controller.raw_gaps"] {
+        let of = |trainer: &Trainer| flat(&trainer.gradient().get(name).unwrap().to_owned());
+        close(&format!("{what}: {name}"), &of(&long), &of(&whole), 1e-8);
+    }
+    let fitted = |trainer: &Trainer| flat(&trainer.parameter("mixer").unwrap());
     close(
-        &format!("{what}: A"),
-        &flat(&found.fiber),
-        &flat(&expected.fiber),
+        &format!("{what}: fitted mixer"),
+        &fitted(&long),
+        &fitted(&whole),
         1e-8,
     );
-    close(
-        &format!("{what}: mixer"),
-        &found.mixer,
-        &expected.mixer,
-        1e-8,
-    );
-    close(
-        &format!("{what}: gaps"),
-        &found.raw_gaps,
-        &expected.raw_gaps,
-        1e-8,
-    );
-    let (expected, found) = (
-        whole.model().mixer.parameters(),
-        long.model().mixer.parameters(),
-    );
-    close(&format!("{what}: fitted mixer"), found, expected, 1e-8);
 }
 
 /// An affine mixer and locked sources need no samples beyond the crops, whatever the switches say.
@@ -152,25 +136,32 @@ fn blocks_give_the_gradient_of_free_sources_on_average() {
             let blocks: Vec<usize> = (0..SAMPLES).step_by(BLOCK).collect();
             for pair in 0..blocks.len() * blocks.len() {
                 let pair = [blocks[pair % blocks.len()], blocks[pair / blocks.len()]];
-                long.evaluate_with_draws(|draws| draws.set_blocks(pair));
-                for (k, first, values) in long.objective().touched() {
+                long.evaluate_in_blocks(pair);
+                for (k, first, values) in long.touched() {
                     for (i, d) in values.iter().enumerate() {
                         mean[(first + i, k)] += d / (blocks.len() * blocks.len()) as f64;
                     }
                 }
             }
-            let expected = &whole.objective().gradient.sources;
-            close(what, &flat(&mean), &flat(expected), 1e-8);
+            let gradient = whole.gradient();
+            let free = ["space.s", "space.e"];
+            let expected = free.iter().find_map(|name| gradient.get(name)).unwrap();
+            close(what, &flat(&mean), &flat(&expected.to_owned()), 1e-8);
         }
     }
 }
 
 fn free(trainer: &Trainer) -> Mat<f64> {
-    match &trainer.model().sources {
-        SourceParameters::Direct { s } => s.clone(),
-        SourceParameters::Fiber { e, .. } => e.clone().expect("E is free"),
-        SourceParameters::Neural { bend, .. } => bend.clone(),
-    }
+    trainer.parameter("space.e").expect("E is free")
+}
+
+/// The running moments of E.
+fn running(trainer: &Trainer) -> Vec<f64> {
+    let tensors = trainer.checkpoint().tensors;
+    ["with_components", "with_channels", "with_itself", "mean"]
+        .iter()
+        .flat_map(|part| flat(&tensors.get(&format!("space.e.{part}")).unwrap().to_owned()))
+        .collect()
 }
 
 /// A step moves E where it looked and nowhere else, and keeps the running moments true.
@@ -192,7 +183,7 @@ fn a_step_moves_only_what_it_touches() {
                 continue; // assignment moves exchange whole columns
             }
             let after = free(&trainer);
-            let touched = trainer.objective().touched();
+            let touched = trainer.touched();
             for k in 0..3 {
                 for t in 0..SAMPLES {
                     let reached = touched
@@ -207,12 +198,12 @@ fn a_step_moves_only_what_it_touches() {
             }
         }
         assert!(moved > 60 * 100, "E hardly moved: {moved} changes");
-        let running = trainer.checkpoint().source_moments;
-        trainer.model_mut(); // says that the sources may have changed
-        trainer.evaluate_at(0);
-        let fresh = trainer.checkpoint().source_moments;
-        assert!(running != fresh, "moments were not kept but recomputed");
-        close("running moments", &running, &fresh, 1e-10);
+        let kept = running(&trainer);
+        let e = free(&trainer);
+        trainer.set_parameter("space.e", &e); // computes the moments anew
+        let fresh = running(&trainer);
+        assert!(kept != fresh, "moments were not kept but recomputed");
+        close("running moments", &kept, &fresh, 1e-10);
     }
 }
 
@@ -241,8 +232,7 @@ fn the_mixer_is_fitted_to_the_whole_recording_at_the_end() {
     trainer.run(&mut ());
     let separation = trainer.finish();
     let scaled = separation
-        .parts()
-        .scaling
+        .scaling()
         .apply(recording.observations())
         .unwrap();
     let mut predicted = Mat::zeros(SAMPLES, 4);

@@ -8,7 +8,7 @@ use faer::linalg::solvers::SolveLstsq;
 use strt_score::match_sources;
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::config::Coordinates;
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::Inspect;
 use strtransformer::{Config, Recording, Trainer, separate};
 
 /// A map that is not bent has the volume of its matrix, so that both forms of the separation are
@@ -20,13 +20,9 @@ fn the_volume_of_a_straight_map_is_the_determinant() {
         let mut config = neural();
         config.sources.coordinates = Some(coordinates);
         let mut trainer = Trainer::new(&recording, &config).unwrap();
-        let (SourceParameters::Fiber { a, .. } | SourceParameters::Neural { a, .. }) =
-            &mut trainer.model_mut().sources
-        else {
-            panic!("expected a matrix");
-        };
         // Sources that are far from uncorrelated.
-        *a = Mat::from_fn(3, 3, |i, k| 1.0 + f64::from(i == k));
+        let a = Mat::from_fn(3, 3, |i, k| 1.0 + f64::from(i == k));
+        trainer.set_parameter("space.a", &a);
         trainer.evaluate_at(0).separation
     };
     let (fiber, neural) = (

@@ -33,7 +33,6 @@ const TABLE: &[Row] = &[
     ("branches.stride_ratio", "nan", "above 0 and at most 1", |c| c.branches.stride_ratio = f64::NAN),
     ("branches.mask_ratio", "0.0", "above 0 and at most 1", |c| c.branches.mask_ratio = 0.0),
     ("branches.mask_ratio", "1.1", "above 0 and at most 1", |c| c.branches.mask_ratio = 1.1),
-    ("branches.n_masks", "0", "at least 1", |c| c.branches.n_masks = 0),
     ("branches.n_heads", "0", "at least 1", |c| c.branches.n_heads = 0),
     ("branches.n_layers", "0", "at least 1", |c| c.branches.n_layers = 0),
     ("branches.ffn_ratio", "0", "at least 1", |c| c.branches.ffn_ratio = 0),

@@ -219,11 +219,7 @@ fn a_nonlinear_model_finds_the_sources_of_held_out_samples() {
             channels.as_mut(),
             &mut Vec::new(),
         );
-        let scaled = separation
-            .parts()
-            .scaling
-            .apply(held_out.observations())
-            .unwrap();
+        let scaled = separation.scaling().apply(held_out.observations()).unwrap();
         let variance = separation.config().weights.observation_variance.unwrap();
         let expected = (&scaled - &channels).squared_norm_l2() / (2.0 * variance);
         assert!((report.terms.reconstruction / expected - 1.0).abs() < 1e-9);

@@ -13,8 +13,7 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use strtransformer::config::Coordinates;
-use strtransformer::model::objective::Terms;
-use strtransformer::train::{BranchCheckpoint, Checkpoint, Moments};
+use strtransformer::train::{BranchCheckpoint, Checkpoint, Moments, Terms};
 
 const FIBER: &str = "fiber";
 const SOURCES: &str = "sources";

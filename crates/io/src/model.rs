@@ -14,11 +14,10 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use strtransformer::config::{Config, Coordinates, MixerKind};
 use strtransformer::mixer::{Mixer, MlpMixer};
-use strtransformer::model::controller::ControllerState;
-use strtransformer::model::objective::Terms;
 use strtransformer::preprocess::{ChannelScaling, Whitening};
 use strtransformer::separation::SeparationParts;
 use strtransformer::train::StopReason;
+use strtransformer::train::{ControllerState, Terms};
 use strtransformer::{Separation, config};
 
 /// The metadata entry `state` of a model.

@@ -5,8 +5,7 @@
 //! which a run that has not taken a step, or has diverged, may hold.
 
 use serde::{Deserialize, Serialize};
-use strtransformer::model::objective::Terms;
-use strtransformer::train::{RestartSummary, StopReason};
+use strtransformer::train::{RestartSummary, StopReason, Terms};
 
 /// One f64.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -16,24 +16,60 @@ pub struct Job {
     pub masked: Vec<u32>,
 }
 
+/// The masked patches of one block of a window, and how well they were predicted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockError {
+    /// |M_c|, how many masked patches begin in block c.
+    pub n_patches: usize,
+    /// ℓ_c = 1/(|M_c| P) Σ_{i∈M_c} ‖û_i − u_i‖².
+    pub error: f64,
+    /// f_c: what the gradients of ℓ_c are multiplied by, 1 unless the caller's judgement says
+    /// otherwise.
+    pub factor: f64,
+}
+
 /// What an engine found for one [`Job`].
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// ℓ of this draw: the mean squared error of its masked patches, or what [`crate::Pooling`]
-    /// makes of their errors.
-    pub energy: f64,
-    /// ∂ℓ/∂window, `span` long.
+    /// The errors of the blocks that have masked patches, in their order.
+    pub errors: Vec<BlockError>,
+    /// ∂g/∂window, `span` long.
     pub d_window: Vec<f64>,
-    /// ∂ℓ/∂α_k.
+    /// ∂g/∂α_k.
     pub d_slope: f64,
 }
+
+impl Outcome {
+    /// With memory for every outcome of branch `branch`.
+    pub fn with_capacity(branches: &BranchSet, branch: usize) -> Outcome {
+        let scale = branches.scale_of(branch);
+        Outcome {
+            errors: Vec::with_capacity(branches.n_blocks(scale)),
+            d_window: vec![0.0; scale.span()],
+            d_slope: 0.0,
+        }
+    }
+
+    /// ℓ = Σ_c |M_c|/|M| ℓ_c: the mean squared error of all masked patches.
+    pub fn energy(&self) -> f64 {
+        if let [whole] = self.errors[..] {
+            return whole.error;
+        }
+        let total = |of: &dyn Fn(&BlockError) -> f64| self.errors.iter().map(of).sum::<f64>();
+        total(&|b| b.n_patches as f64 * b.error) / total(&|b| b.n_patches as f64)
+    }
+}
+
+/// The caller's judgement of the errors of one job: sets the factor of each block, once all errors
+/// of the job are known and before its backward pass. It may be asked from several threads.
+pub type Judge<'a> = &'a (dyn Fn(&mut [BlockError]) + Sync);
 
 /// Which of an engine's per-branch vectors to read or write, in the order of [`crate::Layout`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// The network parameters.
     Parameters,
-    /// ∂ℓ_kr/∂parameters of the last [`Engine::evaluate`], mean over draws.
+    /// ∂g/∂parameters of the last [`Engine::evaluate`].
     Gradient,
     /// Adam's first moment.
     FirstMoment,
@@ -61,15 +97,27 @@ pub trait Engine: Send {
     /// Arithmetic used; values read through [`Engine::read`] convert to and from it without loss.
     fn precision(&self) -> Precision;
 
-    /// Forward and backward pass of every job. `slopes` holds α_k per source. Overwrites `outcomes`
-    /// and the gradient buffers. Jobs are ordered as [`BranchSet::n_jobs`] says.
-    fn evaluate(&mut self, jobs: &[Job], slopes: &[f64], outcomes: &mut [Outcome]);
+    /// Forward and backward pass of every job, one a branch. `slopes` holds α_k per source.
+    /// Overwrites `outcomes` and the gradient buffers: the errors ℓ_c, and the gradients of
+    ///
+    /// ```text
+    /// g = Σ_c |M_c|/|M| f_c ℓ_c
+    /// ```
+    ///
+    /// with the factors f_c that `judge` gives, held constant. With f = 1, g is ℓ.
+    fn evaluate(
+        &mut self,
+        jobs: &[Job],
+        slopes: &[f64],
+        judge: Judge<'_>,
+        outcomes: &mut [Outcome],
+    );
 
-    /// Σ over branches of weights² · ‖∂ℓ/∂parameters‖², for clipping by global norm. One weight per
+    /// Σ over branches of weights² · ‖∂g/∂parameters‖², for clipping by global norm. One weight per
     /// branch.
     fn gradient_norm_squared(&self, weights: &[f64]) -> f64;
 
-    /// One Adam step of every branch with gradient `weights[branch]` · ∂ℓ/∂parameters.
+    /// One Adam step of every branch with gradient `weights[branch]` · ∂g/∂parameters.
     fn update(&mut self, weights: &[f64], step: &AdamStep);
 
     /// Gives source k the networks (and moments) that source `order[k]` has now.

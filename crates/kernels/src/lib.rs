@@ -8,18 +8,15 @@
 //! ℓ_kr = 1/(|M| P_r) Σ_{i∈M} ‖û_i − u_i‖²
 //! ```
 //!
-//! where the patches in M were replaced by a learned mask token, or, with a [`Pooling`], the
-//! geometric mean of the same over the blocks of the window, which sees changes of variance that a
-//! mean over the whole window hides:
+//! where the patches in M were replaced by a learned mask token; or, with
+//! [`BranchSet::error_block`], the same ℓ_c of every block c of the window, from which a caller can
+//! see a variance that changes with time.
 //!
-//! ```text
-//! ln(ℓ_kr + κ) = Σ_c |M_c|/|M| · ln(ℓ_c + κ),   ℓ_c = 1/(|M_c| P_r) Σ_{i∈M_c} ‖û_i − u_i‖²
-//! ```
-//!
-//! What flows in: windows of samples, mask draws and locality slopes (a list of [`Job`]s). What
-//! flows out: energies and *unit* gradients, ∂ℓ/∂window and ∂ℓ/∂α, while ∂ℓ/∂parameters stays
-//! inside the [`Engine`] together with the parameters and their Adam moments, so that an engine may
-//! keep them wherever it computes. The chain rule beyond ℓ (scale weights, logarithm, clipping)
+//! What flows in: windows of samples, mask draws and locality slopes (a list of [`Job`]s), and a
+//! [`Judge`], which says for the errors of a job how much the gradient of each block counts. What
+//! flows out: errors and gradients in window and slope, while those in the parameters stay inside
+//! the [`Engine`] together with the parameters and their Adam moments, so that an engine may keep
+//! them wherever it computes. The chain rule beyond the errors (scale weights, logarithm, clipping)
 //! belongs to the caller, who hands it back as one factor per branch in [`Engine::update`].
 //!
 //! Two engines stand behind the seam: [`reference::ReferenceEngine`] in f64, plain loops that read
@@ -44,7 +41,7 @@ pub mod reference;
 pub mod shape;
 
 pub use adam::AdamStep;
-pub use engine::{Buffer, Engine, Job, Outcome, Precision};
+pub use engine::{BlockError, Buffer, Engine, Job, Judge, Outcome, Precision};
 pub use flops::Flops;
 pub use layout::{Init, Layout, TensorSpec};
-pub use shape::{BranchSet, NetworkShape, Pooling, ScaleShape};
+pub use shape::{BranchSet, NetworkShape, ScaleShape};

@@ -45,36 +45,7 @@ impl ScaleShape {
     }
 }
 
-/// How the errors of masked patches are pooled into one energy, where not by their plain mean.
-///
-/// The window is cut into blocks c of `block` samples. With M_c the masked patches that begin in
-/// block c and ℓ_c their mean squared error, the energy is the geometric mean of the block errors,
-/// offset by κ and weighted by |M_c|:
-///
-/// ```text
-/// ln(ℓ + κ) = Σ_c |M_c|/|M| · ln(ℓ_c + κ),   ℓ_c = 1/(|M_c| P) Σ_{i∈M_c} ‖û_i − u_i‖²
-/// ```
-///
-/// Up to a constant that is the log-likelihood of Gaussian errors whose variance changes from block
-/// to block.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pooling {
-    /// Samples of a block of the window; at least 1.
-    pub block: usize,
-    /// κ, added to the error of every block before its logarithm. Positive: a block without error
-    /// has no logarithm.
-    pub offset: f64,
-}
-
-impl Pooling {
-    /// Block c of the patch with index i in the grid of `scale`: where its first sample lies,
-    /// ⌊i·q/block⌋.
-    pub fn block_of(&self, i: usize, scale: &ScaleShape) -> usize {
-        i * scale.stride / self.block
-    }
-}
-
-/// All branches of one model: K sources × R scales, each evaluated on `n_draws` windows per step.
+/// All branches of one model: K sources × R scales, each evaluated on one window per step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BranchSet {
     /// Number of sources K.
@@ -83,12 +54,11 @@ pub struct BranchSet {
     pub scales: Vec<ScaleShape>,
     /// Size of every branch network.
     pub network: NetworkShape,
-    /// Mask draws per branch and step; ℓ is their mean.
-    pub n_draws: usize,
     /// Positions are shifted by at most this many patches (0: never).
     pub max_shift: usize,
-    /// How the errors of a window are pooled into ℓ; `None`: by their plain mean.
-    pub pooling: Option<Pooling>,
+    /// Samples of the blocks of a window whose errors are reported apart; `None`: the window is one
+    /// block.
+    pub error_block: Option<usize>,
 }
 
 impl BranchSet {
@@ -97,26 +67,24 @@ impl BranchSet {
         self.n_sources * self.scales.len()
     }
 
-    /// Number of jobs in one step; job `branch * n_draws + draw` belongs to `branch`.
-    pub fn n_jobs(&self) -> usize {
-        self.n_branches() * self.n_draws
-    }
-
     /// Scale r of a branch index.
     pub fn scale_of(&self, branch: usize) -> &ScaleShape {
         &self.scales[branch % self.scales.len()]
     }
 
-    /// Panics if the pooling is one that no engine can compute: it would end in energies that are
-    /// not numbers.
-    pub(crate) fn assert_pooling(&self) {
-        if let Some(Pooling { block, offset }) = self.pooling {
-            assert!(block > 0, "blocks of 0 samples, at least 1");
-            assert!(
-                offset > 0.0,
-                "offset of the block errors {offset}, positive"
-            );
-        }
+    /// Block of the patch with index `patch` in the grid of `scale`: where its first sample lies,
+    /// ⌊i·q/block⌋.
+    ///
+    /// # Panics
+    /// When blocks have no samples.
+    pub fn block_of(&self, patch: usize, scale: &ScaleShape) -> usize {
+        self.error_block
+            .map_or(0, |block| patch * scale.stride / block)
+    }
+
+    /// The most blocks that a window of `scale` can have errors in.
+    pub fn n_blocks(&self, scale: &ScaleShape) -> usize {
+        1 + self.block_of(scale.n_patches - 1, scale)
     }
 }
 
@@ -137,9 +105,22 @@ mod tests {
             (5, [0, 0, 0, 1, 1, 2]),
             (13, [0; 6]),
         ] {
-            let pooling = Pooling { block, offset: 1.0 };
-            let blocks: Vec<usize> = (0..6).map(|i| pooling.block_of(i, &scale)).collect();
+            let branches = BranchSet {
+                n_sources: 1,
+                scales: vec![scale],
+                network: NetworkShape {
+                    d_model: 2,
+                    n_heads: 1,
+                    n_layers: 1,
+                    ffn_ratio: 1,
+                    causal: false,
+                },
+                max_shift: 0,
+                error_block: Some(block),
+            };
+            let blocks: Vec<usize> = (0..6).map(|i| branches.block_of(i, &scale)).collect();
             assert_eq!(blocks, expected, "blocks of {block}");
+            assert_eq!(branches.n_blocks(&scale), expected[5] + 1);
         }
     }
 }

@@ -3,11 +3,11 @@
 
 mod common;
 
-use common::{Recipe, pooled, scale};
+use common::{Blocks, Recipe, blocks, scale};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use strt_kernels::cpu::CpuEngine;
-use strt_kernels::{AdamStep, Buffer, Engine, Outcome, Pooling};
+use strt_kernels::{AdamStep, BlockError, Buffer, Engine, Outcome};
 
 struct Counting;
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -31,17 +31,16 @@ static COUNTING: Counting = Counting;
 #[test]
 fn a_step_allocates_nothing() {
     // One after the other: tests of their own would count each other's.
-    for pooling in [None, pooled(100, 0.1)] {
-        check(pooling);
+    for blocks in [None, blocks(100, 0.1)] {
+        check(blocks);
     }
 }
 
-fn check(pooling: Option<Pooling>) {
+fn check(blocks: Option<Blocks>) {
     let problem = Recipe {
-        pooling,
+        blocks,
         scales: vec![scale(4, 4, 150), scale(8, 8, 33), scale(16, 16, 9)],
         slopes: vec![0.8, 0.2, 0.05],
-        n_draws: 2,
         ..Recipe::default()
     }
     .draw();
@@ -61,10 +60,11 @@ fn check(pooling: Option<Pooling>) {
         weight_decay: 0.0,
         count: 1,
     };
+    let judge = |errors: &mut [BlockError]| problem.judge(errors);
     let mut steps = |count: usize| {
         pool.install(|| {
             for _ in 0..count {
-                engine.evaluate(&problem.jobs, &problem.slopes, &mut outcomes);
+                engine.evaluate(&problem.jobs, &problem.slopes, &judge, &mut outcomes);
                 assert!(engine.gradient_norm_squared(&weights) > 0.0);
                 engine.update(&weights, &step);
                 engine.permute_sources(&[1, 2, 0]);
@@ -80,6 +80,6 @@ fn check(pooling: Option<Pooling>) {
     let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
     assert!(
         allocations <= 1,
-        "{allocations} allocations in 200 steps, {pooling:?}"
+        "{allocations} allocations in 200 steps, {blocks:?}"
     );
 }

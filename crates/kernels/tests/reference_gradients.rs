@@ -7,13 +7,12 @@
 
 mod common;
 
-use common::{NETWORK, Problem, Recipe, pooled, read, scale};
+use common::{NETWORK, Problem, Recipe, blocks, read, scale};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use strt_kernels::gradcheck::{numerical_gradient, relative_error};
 use strt_kernels::reference::attention::Attention;
-use strt_kernels::reference::masked_loss::Blocks;
 use strt_kernels::reference::{ReferenceEngine, gelu, layernorm, linear, masked_loss, patch};
 use strt_kernels::{Buffer, Engine, Layout, NetworkShape};
 
@@ -208,30 +207,36 @@ fn masked_patch_energy() {
     ];
     for (n, size, masked) in cases {
         let (predicted, patches) = (noise.vector(n * size), noise.vector(n * size));
-        // Plain, then pooled over blocks of this many patches.
-        for (per_block, offset) in [(0, 0.0), (1, 0.5), (2, 0.01), (3, 2.0), (100, 0.01)] {
+        // Blocks of this many patches, judged by ln(ℓ_c + κ).
+        for (per_block, kappa) in [(1, 0.5), (2, 0.01), (3, 2.0), (100, 0.01)] {
             let what = format!(
-                "{masked:?} of {n} patches of {size} masked, blocks of {per_block} with κ {offset}"
+                "{masked:?} of {n} patches of {size} masked, blocks of {per_block} with κ {kappa}"
             );
-            let blocks = (per_block > 0).then(|| Blocks {
-                of: masked.iter().map(|i| i / per_block).collect(),
-                offset,
-            });
-            let energy = |predicted: &[f64], patches: &[f64]| {
-                masked_loss::forward(predicted, patches, masked, size, blocks.as_ref())
+            let block_of: Vec<usize> = masked.iter().map(|i| i / per_block).collect();
+            let errors = |predicted: &[f64], patches: &[f64]| {
+                masked_loss::forward(predicted, patches, masked, &block_of, size)
             };
+            let value = |predicted: &[f64], patches: &[f64]| -> f64 {
+                let errors = errors(predicted, patches).into_iter();
+                let logarithms = errors.map(|b| b.n_patches as f64 * (b.error + kappa).ln());
+                logarithms.sum::<f64>() / masked.len() as f64
+            };
+            let mut judged = errors(&predicted, &patches);
+            for block in &mut judged {
+                block.factor = 1.0 / (block.error + kappa);
+            }
             let (mut d_predicted, mut d_patches) = (started(n * size), started(n * size));
             masked_loss::backward(
                 &predicted,
                 &patches,
                 masked,
+                &judged,
                 size,
-                blocks.as_ref(),
                 &mut d_predicted,
                 &mut d_patches,
             );
-            let by_predicted = numerical_gradient(|x| energy(x, &patches), &predicted, STEP);
-            let by_patches = numerical_gradient(|x| energy(&predicted, x), &patches, STEP);
+            let by_predicted = numerical_gradient(|x| value(x, &patches), &predicted, STEP);
+            let by_patches = numerical_gradient(|x| value(&predicted, x), &patches, STEP);
             compare(&what, "predicted", &d_predicted, &by_predicted);
             compare(&what, "patches", &d_patches, &by_patches);
         }
@@ -323,21 +328,14 @@ fn check_branches(what: &str, problem: &Problem) {
     let gradients: Vec<Vec<f64>> = (0..problem.branches.n_branches())
         .map(|b| read(&engine, Buffer::Gradient, b))
         .collect();
-    let n_draws = problem.branches.n_draws;
-    // ℓ of a branch: mean over its draws.
-    let mut energy = |problem: &Problem, parameters: &[f64], b: usize| {
+    let mut value = |problem: &Problem, parameters: &[f64], b: usize| {
         engine.write(Buffer::Parameters, b, parameters);
-        let outcomes = problem.evaluate(&mut engine);
-        let sum: f64 = outcomes[b * n_draws..][..n_draws]
-            .iter()
-            .map(|o| o.energy)
-            .sum();
-        sum / n_draws as f64
+        problem.judged(&problem.evaluate(&mut engine)[b])
     };
     let mut moved = problem.clone();
     for (b, gradient) in gradients.iter().enumerate() {
         let parameters = &problem.parameters[b];
-        let numerical = numerical_gradient(|x| energy(problem, x, b), parameters, STEP);
+        let numerical = numerical_gradient(|x| value(problem, x, b), parameters, STEP);
         let layout = Layout::new(
             problem.branches.scale_of(b).patch,
             &problem.branches.network,
@@ -351,35 +349,28 @@ fn check_branches(what: &str, problem: &Problem) {
                 &numerical[range],
             );
         }
-        for j in b * n_draws..(b + 1) * n_draws {
-            let numerical = numerical_gradient(
-                |x| {
-                    moved.jobs[j].window.copy_from_slice(x);
-                    energy(&moved, parameters, b) * n_draws as f64
-                },
-                &problem.jobs[j].window,
-                STEP,
-            );
-            moved.jobs[j]
-                .window
-                .copy_from_slice(&problem.jobs[j].window);
-            compare_bare(what, "window", &outcomes[j].d_window, &numerical);
-        }
+        let window = &problem.jobs[b].window;
+        let numerical = numerical_gradient(
+            |x| {
+                moved.jobs[b].window.copy_from_slice(x);
+                value(&moved, parameters, b)
+            },
+            window,
+            STEP,
+        );
+        moved.jobs[b].window.copy_from_slice(window);
+        compare_bare(what, "window", &outcomes[b].d_window, &numerical);
         let source = b / problem.branches.scales.len();
-        let d_slope: f64 = outcomes[b * n_draws..][..n_draws]
-            .iter()
-            .map(|o| o.d_slope)
-            .sum();
         let numerical = numerical_gradient(
             |x| {
                 moved.slopes[source] = x[0];
-                energy(&moved, parameters, b) * n_draws as f64
+                value(&moved, parameters, b)
             },
             &[problem.slopes[source]],
             STEP,
         );
         moved.slopes[source] = problem.slopes[source];
-        compare_bare(what, "slope", &[d_slope], &numerical);
+        compare_bare(what, "slope", &[outcomes[b].d_slope], &numerical);
     }
 }
 
@@ -431,15 +422,15 @@ fn branches_of_awkward_shape() {
         ("steep locality", Recipe { slopes: vec![3.0], ..small() }),
         ("three heads, three layers", Recipe { network: network(3, 3, 6, 2), ..small() }),
         ("heads of one", Recipe { network: network(4, 1, 4, 3), ..small() }),
-        ("two sources, two scales, three draws", Recipe {
-            scales: vec![scale(2, 1, 5), scale(3, 3, 4)], slopes: vec![0.8, 0.1], n_draws: 3, invalid: 0.2, ..small()
+        ("two sources, two scales", Recipe {
+            scales: vec![scale(2, 1, 5), scale(3, 3, 4)], slopes: vec![0.8, 0.1], invalid: 0.2, ..small()
         }),
     ];
     check_recipes(&cases);
 }
 
 #[test]
-fn branches_with_errors_pooled_over_blocks() {
+fn branches_with_errors_in_blocks() {
     let one = |patch, stride, n| vec![scale(patch, stride, n)];
     let causal = NetworkShape {
         causal: true,
@@ -447,22 +438,22 @@ fn branches_with_errors_pooled_over_blocks() {
     };
     #[rustfmt::skip]
     let cases = [
-        ("block of two patches", Recipe { pooling: pooled(6, 0.1), ..small() }),
-        ("block not a multiple of the patch", Recipe { pooling: pooled(7, 0.1), ..small() }),
-        ("block smaller than a patch", Recipe { pooling: pooled(2, 0.1), ..small() }),
-        ("block longer than the window", Recipe { pooling: pooled(22, 0.1), ..small() }),
-        ("small offset", Recipe { pooling: pooled(6, 0.01), ..small() }),
-        ("large offset", Recipe { pooling: pooled(6, 10.0), ..small() }),
-        ("overlapping patches", Recipe { scales: one(5, 2, 9), pooling: pooled(7, 0.1), ..small() }),
-        ("exactly one masked", Recipe { mask: 0.0, pooling: pooled(6, 0.1), ..small() }),
-        ("all masked", Recipe { mask: 1.1, pooling: pooled(6, 0.1), ..small() }),
-        ("missing patches", Recipe { scales: one(3, 2, 13), invalid: 0.4, pooling: pooled(7, 0.1), ..small() }),
+        ("block of two patches", Recipe { blocks: blocks(6, 0.1), ..small() }),
+        ("block not a multiple of the patch", Recipe { blocks: blocks(7, 0.1), ..small() }),
+        ("block smaller than a patch", Recipe { blocks: blocks(2, 0.1), ..small() }),
+        ("block longer than the window", Recipe { blocks: blocks(22, 0.1), ..small() }),
+        ("small offset", Recipe { blocks: blocks(6, 0.01), ..small() }),
+        ("large offset", Recipe { blocks: blocks(6, 10.0), ..small() }),
+        ("overlapping patches", Recipe { scales: one(5, 2, 9), blocks: blocks(7, 0.1), ..small() }),
+        ("exactly one masked", Recipe { mask: 0.0, blocks: blocks(6, 0.1), ..small() }),
+        ("all masked", Recipe { mask: 1.1, blocks: blocks(6, 0.1), ..small() }),
+        ("missing patches", Recipe { scales: one(3, 2, 13), invalid: 0.4, blocks: blocks(7, 0.1), ..small() }),
         ("causal, missing patches", Recipe {
-            network: causal, scales: one(2, 1, 9), invalid: 0.3, pooling: pooled(4, 0.1), ..small()
+            network: causal, scales: one(2, 1, 9), invalid: 0.3, blocks: blocks(4, 0.1), ..small()
         }),
-        ("two sources, two scales, three draws", Recipe {
-            scales: vec![scale(2, 1, 7), scale(3, 3, 4)], slopes: vec![0.8, 0.1], n_draws: 3, invalid: 0.2,
-            pooling: pooled(4, 0.1), ..small()
+        ("two sources, two scales", Recipe {
+            scales: vec![scale(2, 1, 7), scale(3, 3, 4)], slopes: vec![0.8, 0.1], invalid: 0.2,
+            blocks: blocks(4, 0.1), ..small()
         }),
     ];
     check_recipes(&cases);

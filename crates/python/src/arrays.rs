@@ -57,8 +57,8 @@ fn refused(object: &Bound<'_, PyAny>, dimensions: &str) -> PyErr {
         _ => object.get_type().to_string(),
     };
     PyTypeError::new_err(format!(
-        "expected a NumPy array of {dimensions} with dtype float64 or float32, found {found}; convert it with \
-         numpy.asarray(…, dtype=float)"
+        "expected a NumPy array of {dimensions} with dtype float64 or float32, found {found}; \
+         convert it with numpy.asarray(…, dtype=float)"
     ))
 }
 

@@ -5,7 +5,7 @@
 //! `FileNotFoundError`, `PermissionError` or another `OSError`; files with wrong contents are
 //! `ValueError`.
 
-use crate::words::WORDS;
+use crate::wording::PACKAGE;
 use pyo3::PyErr;
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyOSError, PyPermissionError,
@@ -31,7 +31,7 @@ pub fn of_io(error: strt_io::Error) -> PyErr {
 
 /// Of runs and their folders.
 pub fn of_runs(error: strt_runs::Error) -> PyErr {
-    let message = error.message(&WORDS);
+    let message = error.message(&PACKAGE.wording);
     match error {
         Error::Exists { .. }
         | Error::Foreign { .. }

@@ -7,7 +7,7 @@ use crate::settings::Config;
 use crate::watch::{Look, watched};
 use pyo3::prelude::*;
 use std::time::Duration;
-use strt_runs::run::Run;
+use strt_runs::training::Training;
 
 /// Every n-th step is kept in the history, as the program does.
 const LOG_EVERY: usize = 10;
@@ -25,9 +25,9 @@ pub fn fit(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<(Model, Option<PyErr>)> {
     let (trained, raised) = watched(py, callback, |gate| {
-        let run = Run::new(&recording.inner, None, &config.inner, LOG_EVERY)
+        let training = Training::new(&recording.inner, None, &config.inner, LOG_EVERY)
             .map_err(strt_runs::Error::Library)?;
-        run.train(&mut Look::at(gate), NEVER, |_, _| Ok(()))
+        training.run(&mut Look::at(gate), NEVER, |_, _| Ok(()))
     });
     let ended = trained.map_err(errors::of_runs)?;
     let model = Model::new(ended.separation, ended.log, Some(recording.trained()));

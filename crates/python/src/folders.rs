@@ -3,20 +3,24 @@
 use crate::errors;
 use crate::model::{Model, Trained};
 use crate::recording::Recording;
-use crate::words::WORDS;
+use crate::wording::PACKAGE;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use strt_io::{load_model, write_text};
+use strt_report::Report;
 use strt_runs::results::Results;
-use strt_runs::run::Log;
+use strt_runs::results::summary::Summary;
+use strt_runs::training::Log;
 use strt_runs::{Error, Format};
 
 /// Writes the folder of a run. `recording` is what the model was trained on, needed where it does
 /// not know any more.
 #[pyfunction]
-#[pyo3(signature = (model, path, *, recording=None, overwrite=false, formats=Vec::new(), figures=false,
-                    command=String::new()))]
+#[pyo3(signature = (
+    model, path, *, recording=None, overwrite=false, formats=Vec::new(), figures=false,
+    command=String::new()
+))]
 pub fn save(
     py: Python<'_>,
     model: &Model,
@@ -53,7 +57,12 @@ pub fn report(
 ) -> PyResult<String> {
     let trained = model.trained_on(recording)?;
     let results = model.results(&trained, command);
-    py.detach(|| results.to_html()).map_err(errors::of_runs)
+    py.detach(|| {
+        let findings = results.findings()?;
+        let page = Report::new(&results, &findings).to_html();
+        page.map_err(|error| Error::Page(error.into()))
+    })
+    .map_err(errors::of_runs)
 }
 
 impl Model {
@@ -65,30 +74,30 @@ impl Model {
         };
         let trained = trained.ok_or_else(|| {
             PyValueError::new_err(
-                "expected the recording that the model was trained on, which is not kept in files and pickles; give it: X=…",
+                "expected the recording that the model was trained on, which is not kept in files \
+                 and pickles; give it: X=…",
             )
         })?;
-        let parts = self.separation.parts();
-        let (expected, found) = (
-            (parts.sources.nrows(), parts.channel_names.len()),
-            (
-                trained.recording.n_samples(),
-                trained.recording.n_channels(),
-            ),
+        let (t, m) = (
+            self.separation.sources().nrows(),
+            self.separation.mixer().n_channels(),
         );
-        match expected == found {
-            true => Ok(trained),
-            false => Err(PyValueError::new_err(format!(
-                "X: expected the recording that the model was trained on, {} samples × {} channels, found {} × {}",
-                expected.0, expected.1, found.0, found.1
-            ))),
+        let recording = &trained.recording;
+        let found = (recording.n_samples(), recording.n_channels());
+        if found != (t, m) {
+            return Err(PyValueError::new_err(format!(
+                "X: expected the recording that the model was trained on, {t} samples × {m} \
+                 channels, found {} × {}",
+                found.0, found.1
+            )));
         }
+        Ok(trained)
     }
 
     fn results<'a>(&'a self, trained: &'a Trained, command: String) -> Results<'a> {
         Results {
             command,
-            words: &WORDS,
+            caller: &PACKAGE,
             ..Results::new(
                 &trained.recording,
                 &self.separation,
@@ -99,7 +108,8 @@ impl Model {
     }
 }
 
-fn format(name: &str) -> PyResult<Format> {
+/// The format of this name.
+pub fn format(name: &str) -> PyResult<Format> {
     Format::named(name).ok_or_else(|| {
         let names = Format::ALL.map(Format::ending).join(", ");
         PyValueError::new_err(format!("formats: expected some of {names}, found '{name}'"))
@@ -117,18 +127,19 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Model, Option<String>)> 
     let loaded = py
         .detach(|| strt_runs::load(&path))
         .map_err(|error| match error {
-            Error::NotARun { .. } if !path.exists() => {
-                errors::of_system(std::io::ErrorKind::NotFound, error.message(&WORDS))
-            }
+            Error::NotARun { .. } if !path.exists() => errors::of_system(
+                std::io::ErrorKind::NotFound,
+                error.message(&PACKAGE.wording),
+            ),
             _ => errors::of_runs(error),
         })?;
-    let mut log = Log::of_rows(loaded.history);
-    log.scores = loaded.scores;
-    log.seconds = loaded.summary["wall_seconds"].as_f64().unwrap_or(0.0);
-    log.steps =
-        (loaded.summary["steps_per_second"].as_f64().unwrap_or(0.0) * log.seconds).round() as usize;
-    let model = Model::new(loaded.separation, log, None);
-    Ok((model, Some(loaded.summary.to_string())))
+    let model = Model::new(loaded.separation, loaded.log, None);
+    Ok((model, Some(to_json(&loaded.summary)?)))
+}
+
+/// A summary as JSON.
+pub fn to_json(summary: &Summary) -> PyResult<String> {
+    serde_json::to_string(summary).map_err(|error| errors::of_runs(error.into()))
 }
 
 /// Writes a text to a file, whole or not at all.

@@ -5,8 +5,7 @@ use numpy::{IntoPyArray, PyReadonlyArrayDyn};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use strtransformer::model::objective::Terms;
-use strtransformer::train::HistoryRow;
+use strtransformer::train::{HistoryRow, Terms};
 
 /// One number of every row, by name.
 type One = fn(&mut HistoryRow) -> &mut f64;
@@ -56,9 +55,10 @@ pub fn to_dict<'py>(
     }
     for (name, by_scale, get) in VECTORS {
         let values: Vec<f64> = rows.iter_mut().flat_map(|row| get(row).clone()).collect();
-        let shape = match by_scale {
-            true => vec![n, n_sources, n_scales],
-            false => vec![n, n_sources],
+        let shape = if by_scale {
+            vec![n, n_sources, n_scales]
+        } else {
+            vec![n, n_sources]
         };
         let array =
             ArrayD::from_shape_vec(IxDyn(&shape), values).expect("every row has as many values");
@@ -99,13 +99,13 @@ pub fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<Vec<HistoryRow>> {
         let object = array(name)?;
         let array: PyReadonlyArrayDyn<'_, f64> = object.extract()?;
         let values: Vec<f64> = array.as_array().iter().copied().collect();
-        match values.len().is_multiple_of(n.max(1)) && (n > 0 || values.is_empty()) {
-            true => Ok(values),
-            false => Err(PyValueError::new_err(format!(
-                "history: `{name}` has {} values, which are not {n} rows",
-                values.len()
-            ))),
+        if values.len().is_multiple_of(n.max(1)) && (n > 0 || values.is_empty()) {
+            return Ok(values);
         }
+        Err(PyValueError::new_err(format!(
+            "history: `{name}` has {} values, which are not {n} rows",
+            values.len()
+        )))
     };
     for (name, get) in NUMBERS {
         for (row, value) in rows.iter_mut().zip(values(name)?) {

@@ -5,9 +5,10 @@
 //! what is there with what was asked for to the files, is the business of `strt-runs`.
 
 use crate::errors;
+use crate::folders::{format, to_json};
 use crate::settings::Config;
 use crate::watch::{Gate, watched};
-use crate::words::WORDS;
+use crate::wording::PACKAGE;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -15,7 +16,8 @@ use pyo3::types::PyDict;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
-use strt_runs::{Ensured, Error, Event, Format, Order, Place, Reading, Source, Truth, Watcher};
+use strt_io::ReadOptions;
+use strt_runs::{Ensured, Error, Event, Order, Place, Source, Truth, Watcher};
 use strtransformer::train::StepReport;
 
 create_exception!(
@@ -53,8 +55,10 @@ impl Watcher for Look<'_> {
 /// The dict has `status` (made, resumed, there), `resumed_from` (steps, or None) and `summary` (a
 /// JSON text).
 #[pyfunction]
-#[pyo3(signature = (input, target, config, *, estimate_sources=false, reading=None, reference=None, formats=Vec::new(),
-                    autosave=60.0, overwrite=false, command=String::new(), callback=None))]
+#[pyo3(signature = (
+    input, target, config, *, estimate_sources=false, reading=None, reference=None,
+    formats=Vec::new(), autosave=60.0, overwrite=false, command=String::new(), callback=None
+))]
 pub fn ensure_run<'py>(
     py: Python<'py>,
     input: PathBuf,
@@ -70,7 +74,7 @@ pub fn ensure_run<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let order = Order {
-        reading: reading.map_or(Ok(Reading::default()), |text| reading_from(&text))?,
+        reading: reading.map_or(Ok(ReadOptions::default()), |text| reading_from(&text))?,
         reference: reference.as_deref().map(Truth::File),
         estimate_sources,
         overwrite,
@@ -82,7 +86,7 @@ pub fn ensure_run<'py>(
             PyValueError::new_err(format!("autosave: expected seconds from 0, got {autosave}"))
         })?,
         command: vec![command],
-        words: &WORDS,
+        caller: &PACKAGE,
         ..Order::new(Source::File(&input), config.inner.clone())
     };
     let ((ensured, resumed_from), raised) = watched(py, callback, |gate| {
@@ -100,17 +104,13 @@ pub fn ensure_run<'py>(
         return Err(raised);
     }
     let (status, summary) = match ensured.map_err(to_python)? {
-        Ensured::There(loaded) => ("there", loaded.summary),
-        Ensured::Made(written) => {
-            let summary =
-                serde_json::to_value(&written.summary).map_err(|error| to_python(error.into()))?;
-            (resumed_from.map_or("made", |_| "resumed"), summary)
-        }
+        Ensured::There(run) => ("there", run.summary),
+        Ensured::Made(run) => (resumed_from.map_or("made", |_| "resumed"), run.summary),
     };
     let told = PyDict::new(py);
     told.set_item("status", status)?;
     told.set_item("resumed_from", resumed_from)?;
-    told.set_item("summary", summary.to_string())?;
+    told.set_item("summary", to_json(&summary)?)?;
     Ok(told)
 }
 
@@ -128,25 +128,18 @@ pub fn inspect_run(py: Python<'_>, target: PathBuf) -> PyResult<&'static str> {
 }
 
 /// How a file is read, as JSON.
-fn reading_from(text: &str) -> PyResult<Reading> {
+fn reading_from(text: &str) -> PyResult<ReadOptions> {
     serde_json::from_str(text).map_err(|error| {
         PyValueError::new_err(format!(
-            "reading: expected rate, channels, start, stop, variable, transpose, delimiter or time_column: {error}"
-        ))
-    })
-}
-
-fn format(name: &str) -> PyResult<Format> {
-    serde_json::from_value(name.into()).map_err(|_| {
-        PyValueError::new_err(format!(
-            "formats: expected npy, csv, mat, parquet or wav, got {name}"
+            "reading: expected rate, channels, start, stop, variable, transpose, delimiter, header \
+             or time_column: {error}"
         ))
     })
 }
 
 fn to_python(error: Error) -> PyErr {
     match error {
-        Error::Busy { .. } => FolderBusyError::new_err(error.message(&WORDS)),
+        Error::Busy { .. } => FolderBusyError::new_err(error.message(&PACKAGE.wording)),
         error => errors::of_runs(error),
     }
 }

@@ -17,7 +17,7 @@ mod settings;
 mod synth;
 mod values;
 mod watch;
-mod words;
+mod wording;
 
 use pyo3::prelude::*;
 

@@ -4,7 +4,7 @@
 use crate::arrays::{Matrix, to_array, to_vector};
 use crate::recording::Recording;
 use crate::watch::watched;
-use crate::words::WORDS;
+use crate::wording::PACKAGE;
 use crate::{errors, history, settings};
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyRuntimeError;
@@ -12,12 +12,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
 use strt_io::{model_from_bytes, model_to_bytes};
-use strt_runs::results::summary::{Input, ending_warning};
-use strt_runs::run::Log;
+use strt_runs::results::summary::Input;
+use strt_runs::results::warnings;
+use strt_runs::training::Log;
 use strt_score::explained_variance;
 use strtransformer::Separation;
-use strtransformer::model::objective::Terms;
-use strtransformer::train::{StepReport, StopReason};
+use strtransformer::train::{StepReport, StopReason, Terms};
 
 /// A trained model.
 #[pyclass(frozen, module = "strtransformer._core")]
@@ -193,7 +193,7 @@ impl Model {
     /// What to know about how the run ended, and what to do about it.
     #[getter]
     fn warning(&self) -> Option<String> {
-        ending_warning(&self.separation, &WORDS)
+        warnings::ending(&self.separation, &PACKAGE.wording)
     }
 
     #[getter]
@@ -278,7 +278,8 @@ impl Model {
         let sources = py.detach(|| self.separation.unmix(data.0.as_ref()));
         let sources = sources.ok_or_else(|| {
             PyRuntimeError::new_err(
-                "the sources of this model are no map of the channels: they are optimised by `transform`",
+                "the sources of this model are no map of the channels: they are optimised by \
+                 `transform`",
             )
         })?;
         Ok(to_array(py, sources.map_err(errors::of_core)?.as_ref()))

@@ -9,7 +9,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use strt_io::{ReadOptions, read_recording};
-use strt_runs::Reading;
 use strt_runs::results::summary::Input;
 use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
 
@@ -160,7 +159,8 @@ impl Recording {
     ) -> PyResult<Bound<'py, PyAny>> {
         if copy == Some(false) {
             return Err(PyValueError::new_err(
-                "expected copy=None or copy=True, found copy=False: the numbers of a recording are always copied",
+                "expected copy=None or copy=True, found copy=False: the numbers of a recording are \
+                 always copied",
             ));
         }
         let array = self.data(py).into_any();
@@ -196,8 +196,10 @@ impl Recording {
 
 /// Reads a recording from a file; the format is found by its contents.
 #[pyfunction]
-#[pyo3(signature = (path, *, channels=None, start=None, stop=None, rate=None, variable=None, transpose=false,
-                    delimiter=None, header=None, time_column=None))]
+#[pyo3(signature = (
+    path, *, channels=None, start=None, stop=None, rate=None, variable=None, transpose=false,
+    delimiter=None, header=None, time_column=None
+))]
 pub fn read(
     py: Python<'_>,
     path: PathBuf,
@@ -211,25 +213,22 @@ pub fn read(
     header: Option<bool>,
     time_column: Option<String>,
 ) -> PyResult<Recording> {
-    let reading = Reading {
+    let options = ReadOptions {
         rate,
-        channels,
+        channels: channels.map(Into::into),
         start,
         stop,
         variable,
         transpose,
         delimiter,
-        time_column,
-    };
-    let options = ReadOptions {
         header,
-        ..reading.to_read_options()
+        time_column: time_column.map(Into::into),
     };
     let opened = py
         .detach(|| read_recording(&path, &options))
         .map_err(errors::of_io)?;
     Ok(Recording {
-        input: Input::of_file(&path, &reading, &opened),
+        input: Input::of_file(&path, &options, &opened),
         inner: opened.recording,
     })
 }

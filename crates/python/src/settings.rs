@@ -93,8 +93,10 @@ fn contradiction(parameter: &str, key: &str) -> PyErr {
 
 /// The configuration of a run.
 #[pyfunction]
-#[pyo3(signature = (*, preset, mixer, config=None, n_components=None, max_iter=None, tol=None, n_restarts=1, seed=None,
-                    threads=0))]
+#[pyo3(signature = (
+    *, preset, mixer, config=None, n_components=None, max_iter=None, tol=None, n_restarts=1,
+    seed=None, threads=0
+))]
 pub fn configure(
     preset: &str,
     mixer: &str,
@@ -133,7 +135,8 @@ pub fn configure(
                 .extract::<Given<'_>>()
                 .map_err(|_| {
                     PyValueError::new_err(format!(
-                        "config: expected a dict, a TOML text or the path of a TOML file, found {found}"
+                        "config: expected a dict, a TOML text or the path of a TOML file, found \
+                         {found}"
                     ))
                 })?
                 .on(&base)?
@@ -225,14 +228,14 @@ impl Config {
         self.inner.preprocess.scale
     }
 
-    /// The same with another number of sources.
+    /// This configuration with another number of sources.
     fn with_n_sources(&self, n_sources: usize) -> Config {
         let mut inner = self.inner.clone();
         inner.n_sources = n_sources;
         Config { inner, ..*self }
     }
 
-    /// The same with another seed.
+    /// This configuration with another seed.
     fn with_seed(&self, seed: u64) -> Config {
         let mut inner = self.inner.clone();
         inner.seed = seed;

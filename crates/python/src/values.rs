@@ -61,7 +61,8 @@ fn place(table: &mut Table, key: &str, value: Value) -> PyResult<()> {
 fn to_toml(key: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     if depth > DEEPEST {
         return Err(PyValueError::new_err(format!(
-            "config: {key}: expected at most {DEEPEST} dicts or lists inside each other, found more; does one hold itself?"
+            "config: {key}: expected at most {DEEPEST} dicts or lists inside each other, found \
+             more; does one hold itself?"
         )));
     }
     if value.is_instance_of::<PyBool>() {

@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 use strt_runs::Watcher;
-use strtransformer::model::objective::Terms;
-use strtransformer::train::StepReport;
+use strtransformer::train::{StepReport, Terms};
 
 /// How often the interpreter is asked.
 const EVERY: Duration = Duration::from_millis(100);
@@ -50,9 +49,10 @@ impl Gate {
             };
             *self.latest.lock().expect("nobody panics while holding it") = Some(step);
         }
-        match self.stop.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 

@@ -9,14 +9,16 @@
 //! 256 channels); the third the number of steps.
 
 use std::error::Error;
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::time::Instant;
-use strt_report::{Report, RunFacts, ScoredStep, SourceCountEstimate};
-use strt_runs::Scored;
-use strt_score::{Matching, match_sources};
+use std::time::Duration;
+use strt_report::Report;
+use strt_runs::Unwatched;
+use strt_runs::results::Results;
+use strt_runs::results::summary::{CountSummary, Input};
+use strt_runs::training::Training;
+use strt_score::match_sources;
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
-use strtransformer::train::{History, Observer, Start, StepReport, separate_observed};
+use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
 use strtransformer::{Config, Recording};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -38,45 +40,28 @@ fn main() -> Result<(), Box<dyn Error>> {
     (config.seed, config.optimizer.steps) = (4, Some(steps));
 
     let reference = problem.reference()?;
-    let (mut history, mut scores) = (History::every(10), Vec::new());
-    let keep = |report: &StepReport<'_>, score: Option<&Matching>| {
-        scores.extend(score.map(|score| ScoredStep::new(report.step, score)));
-        let _: ControlFlow<()> = history.observe(report);
-        ControlFlow::Continue(())
+    // One of the demonstrations is without a reference, as real recordings are.
+    let blind = case == "gaps";
+    let truth = (!blind).then_some(&reference);
+    let training = Training::new(&recording, truth, &config, 10)?;
+    let trained = training.run(&mut Unwatched, Duration::MAX, |_, _| Ok(()))?;
+    let matching = match_sources(trained.separation.sources(), &reference)?;
+    let count = SourceCount::estimate(&recording, ChannelScalingOptions::default())?;
+    let count = CountSummary::from(&count);
+    let input = Input {
+        notes: vec!["Comma-separated values with a header line.".into()],
+        ..Input::in_memory(&format!("{case}.csv"), &recording)
     };
-    let mut scored = Scored::new(&reference, &recording, keep)?.every(10);
-    let began = Instant::now();
-    let separation = separate_observed(&recording, &config, Start::default(), &mut scored)?;
-    drop(scored);
-    let seconds = began.elapsed().as_secs_f64();
-    let matching = match_sources(separation.sources(), &reference)?;
-
-    let report = Report {
-        recording: &recording,
-        separation: &separation,
-        history: history.rows(),
-        // One of the demonstrations is without a reference, as real recordings are.
-        reference: (case != "gaps").then_some((&reference, &matching)),
-        scores: if case == "gaps" { &[] } else { &scores },
-        run: RunFacts {
-            command: format!(
-                "cargo run --release --workspace --example page -- page.html {case} {steps}"
-            ),
-            input: format!("{case}.csv"),
-            input_notes: vec!["Comma-separated values with a header line.".into()],
-            versions: vec![format!("strt-report {}", env!("CARGO_PKG_VERSION"))],
-            wall_seconds: Some(seconds),
-            steps_per_second: Some(separation.steps() as f64 / seconds),
-            warnings: match recording.n_missing() {
-                0 => Vec::new(),
-                n => vec![format!(
-                    "{n} samples are missing; patches that touch them were left out."
-                )],
-            },
-            source_count: (case == "gaps").then(|| estimate(separation.sources().ncols())),
-            config_toml: toml::to_string(separation.config())?,
-        },
+    let results = Results {
+        command: format!(
+            "cargo run --release --workspace --example page -- page.html {case} {steps}"
+        ),
+        reference: truth.map(|reference| ("generated".into(), reference)),
+        source_count: blind.then_some(&count),
+        ..Results::new(&recording, &trained.separation, &trained.log, input)
     };
+    let findings = results.findings()?;
+    let report = Report::new(&results, &findings);
     std::fs::write(&path, report.to_html()?)?;
     for figure in report.figures()? {
         let beside = |extension: &str| {
@@ -85,7 +70,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::fs::write(beside("svg"), &figure.svg)?;
         std::fs::write(beside("png"), &figure.png)?;
     }
-    println!("{path}: MAC {:.4}, {seconds:.1} s", matching.mac());
+    println!(
+        "{path}: MAC {:.4}, {:.1} s",
+        matching.mac(),
+        trained.log.seconds
+    );
     Ok(())
 }
 
@@ -146,15 +135,4 @@ fn recording(case: &str, problem: &Problem) -> strt_signal::Result<Recording> {
     Recording::from_mat(values)?
         .with_channel_names(names.map(String::from).into())?
         .with_sampling_rate(250.0)
-}
-
-fn estimate(n_sources: usize) -> SourceCountEstimate {
-    SourceCountEstimate {
-        n_sources,
-        eigenvalues: vec![4.1, 2.4, 1.3, 0.0052, 0.0049, 0.0046, 0.0043, 0.0041],
-        method: "Largest drop".into(),
-        reasoning:
-            "Behind the third eigenvalue the spectrum falls by a factor of 250, to the level of the noise."
-                .into(),
-    }
 }

@@ -4,18 +4,6 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The pieces of a report do not belong to one run.
-    #[error(
-        "{what}: expected {expected}, found {found}; the pieces of a report must come from one run"
-    )]
-    Mismatch {
-        /// Which piece.
-        what: &'static str,
-        /// What the rest of the report says.
-        expected: String,
-        /// What came.
-        found: String,
-    },
     /// The library refused a computation.
     #[error(transparent)]
     Library(strtransformer::Error),
@@ -36,4 +24,4 @@ pub enum Error {
 }
 
 /// Short for results of this crate.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,29 +1,30 @@
 //! Results of StrTransformer for people: one self-contained HTML page, and the paper's figures as
 //! SVG and PNG.
 //!
-//! In: a [`Report`], which borrows the recording, its separation and what is known about the run.
-//! Out: strings and bytes. Deliberately absent: files, clocks, printing and training. Whoever ran
-//! the separation says how (in [`RunFacts`]) and decides where the page is kept.
+//! In: the [`Results`](strt_runs::results::Results) of a run and what was found about them. Out:
+//! strings and bytes. Deliberately absent: files, clocks, printing and training. Programs hand
+//! [`pages`] to `strt-runs`, which decides where a page is kept.
 //!
 //! ```
-//! use strt_report::{Report, RunFacts};
+//! use strt_report::Report;
+//! use strt_runs::results::{Results, summary::Input};
+//! use strt_runs::training::Log;
 //! use strtransformer::train::{History, Start, separate_observed};
-//! use strtransformer::{Config, synth::ProblemSpec};
+//! use strtransformer::Config;
+//! use strt_synth::ProblemSpec;
 //!
-//! let recording = ProblemSpec { n_samples: 300, ..ProblemSpec::default() }.generate()?.recording()?;
+//! let spec = ProblemSpec { n_samples: 300, ..ProblemSpec::default() };
+//! let recording = spec.generate()?.recording()?;
 //! let mut config = Config::new(3);
 //! # config.optimizer.steps = Some(3);
 //! # config.branches.patch_sizes = vec![4, 8];
 //! let mut history = History::every(10);
 //! let separation = separate_observed(&recording, &config, Start::default(), &mut history)?;
-//! let report = Report {
-//!     recording: &recording,
-//!     separation: &separation,
-//!     history: history.rows(),
-//!     reference: None,
-//!     scores: &[],
-//!     run: RunFacts { input: "recording.csv".into(), ..RunFacts::default() },
-//! };
+//! let log = Log::of_rows(history.rows().to_vec());
+//! let input = Input::in_memory("recording.csv", &recording);
+//! let results = Results::new(&recording, &separation, &log, input);
+//! let findings = results.findings()?;
+//! let report = Report::new(&results, &findings);
 //! let html: String = report.to_html()?;
 //! for figure in report.figures()? {
 //!     println!("{}: {} bytes of SVG, {} of PNG", figure.name, figure.svg.len(), figure.png.len());
@@ -36,31 +37,27 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `analysis` | what the page shows beyond the result: spectra, residuals, weights |
+//! | `spectrum` | spectra of the sources |
 //! | `decimate`, `number`, `palette` | long series made short, numbers made readable, colours |
 //! | `page` | sections of the page, interactive charts (Plotly), template and style |
-//! | `verification` | the results of `strt verify`, for a page of their own |
 //! | `figures` | static pictures (plotters, with a bundled font) |
+//! | [`parts`] | what pages are made of, for programs that write pages of their own |
 //!
 //! The page loads nothing: style and scripts are inside, and its content security policy makes the
 //! browser refuse requests. Long recordings are drawn as the minimum and maximum of narrow buckets,
 //! so that the size of the page does not depend on the recording.
 
-mod analysis;
 mod decimate;
 mod error;
-mod facts;
 mod figures;
 mod number;
 mod page;
 mod palette;
+pub mod parts;
 mod report;
-mod verification;
+mod spectrum;
 
-pub use analysis::mixture::Mixture;
 pub use error::{Error, Result};
-pub use facts::{RunFacts, ScoredStep, SourceCountEstimate};
 pub use figures::Figure;
-pub use page::{BenchmarkPage, ComparedMethod, ComparisonPage};
-pub use report::Report;
-pub use verification::Verification;
+pub use page::{ComparedMethod, ComparisonPage};
+pub use report::{REPORT, Report, pages};

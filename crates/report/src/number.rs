@@ -42,9 +42,10 @@ impl ChartNumber {
 
 impl Serialize for ChartNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0.fract() == 0.0 && self.0.abs() < 1e15 {
-            true => serializer.serialize_i64(self.0 as i64),
-            false => serializer.serialize_f64(self.0),
+        if self.0.fract() == 0.0 && self.0.abs() < 1e15 {
+            serializer.serialize_i64(self.0 as i64)
+        } else {
+            serializer.serialize_f64(self.0)
         }
     }
 }
@@ -65,12 +66,13 @@ pub fn significant(value: f64, digits: usize) -> String {
     format!("{value:.decimals$}").replace('-', "−")
 }
 
-/// The same without zeros at the end, for sentences.
+/// About `digits` significant digits without zeros at the end, for sentences.
 pub fn trimmed(value: f64, digits: usize) -> String {
     let text = significant(value, digits);
-    match text.contains('.') && !text.contains('e') {
-        true => text.trim_end_matches('0').trim_end_matches('.').into(),
-        false => text,
+    if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.').into()
+    } else {
+        text
     }
 }
 

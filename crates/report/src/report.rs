@@ -1,36 +1,69 @@
-//! A report: the pieces of one finished run, checked against each other and turned into a page or
-//! figures.
+//! A report: one finished run, turned into a page or figures.
 
 use crate::figures::{self, Figure};
-use crate::{Error, Result, RunFacts, ScoredStep, page};
+use crate::{Result, page};
+use strt_runs::results::scores::ScoredStep;
+use strt_runs::results::summary::Summary;
+use strt_runs::results::{Findings, Mixture, Results};
+use strt_runs::{Page, PageError};
 use strt_score::{Matching, Reference};
 use strtransformer::train::HistoryRow;
 use strtransformer::{Recording, Separation};
 
-/// The pieces of one finished run.
-pub struct Report<'a> {
-    /// What was separated.
-    pub recording: &'a Recording,
-    /// The result.
-    pub separation: &'a Separation,
-    /// What its steps reported; rows of other restarts than the one that was kept are left out. May
-    /// be empty.
-    pub history: &'a [HistoryRow],
-    /// Known sources and how the result matches them.
-    pub reference: Option<(&'a Reference, &'a Matching)>,
-    /// Scores of the kept restart while it ran. May be empty.
-    pub scores: &'a [ScoredStep],
-    /// How the run came about.
-    pub run: RunFacts,
+/// Name of the page in the folder of a run.
+pub const REPORT: &str = "report.html";
+
+/// The pages of a run, for [`Caller::pages`](strt_runs::Caller): the page, and where they are asked
+/// for the figures.
+///
+/// # Errors
+/// When one of them cannot be drawn.
+pub fn pages(results: &Results<'_>, findings: &Findings) -> Result<Vec<Page>, PageError> {
+    let report = Report::new(results, findings);
+    let mut pages = vec![(REPORT.to_string(), report.to_html()?.into_bytes())];
+    if results.figures {
+        for figure in report.figures()? {
+            pages.push((format!("{}.svg", figure.name), figure.svg.into_bytes()));
+            pages.push((format!("{}.png", figure.name), figure.png));
+        }
+    }
+    Ok(pages)
 }
 
-impl Report<'_> {
+/// What is known of one finished run.
+pub struct Report<'a> {
+    pub(crate) recording: &'a Recording,
+    pub(crate) separation: &'a Separation,
+    /// Rows of the restart that was kept.
+    pub(crate) history: Vec<&'a HistoryRow>,
+    /// Known sources and how the result matches them.
+    pub(crate) reference: Option<(&'a Reference, &'a Matching)>,
+    /// Scores of the restart that was kept, while it ran.
+    pub(crate) scores: Vec<&'a ScoredStep>,
+    pub(crate) findings: &'a Findings,
+}
+
+impl<'a> Report<'a> {
+    /// The report of results; `findings` are theirs.
+    pub fn new(results: &'a Results<'a>, findings: &'a Findings) -> Report<'a> {
+        Report {
+            recording: results.recording,
+            separation: results.separation,
+            history: results.kept_history(),
+            reference: match (&results.reference, &findings.matching) {
+                (Some((_, reference)), Some(matching)) => Some((reference, matching)),
+                _ => None,
+            },
+            scores: results.kept_scores(),
+            findings,
+        }
+    }
+
     /// One self-contained HTML page, below 6 MB for up to 64 sources, whatever the recording.
     ///
     /// # Errors
-    /// When the pieces do not belong together.
+    /// When the page cannot be put together.
     pub fn to_html(&self) -> Result<String> {
-        self.check()?;
         page::write(self)
     }
 
@@ -38,24 +71,24 @@ impl Report<'_> {
     /// history) and `sources`.
     ///
     /// # Errors
-    /// When the pieces do not belong together.
+    /// When one of them cannot be drawn.
     pub fn figures(&self) -> Result<Vec<Figure>> {
-        self.check()?;
         figures::draw(self)
+    }
+
+    /// What `summary.json` says.
+    pub(crate) fn summary(&self) -> &Summary {
+        &self.findings.summary
+    }
+
+    /// How the sources make up the channels.
+    pub(crate) fn mixture(&self) -> &Mixture {
+        &self.findings.mixture
     }
 
     /// K.
     pub(crate) fn n_sources(&self) -> usize {
         self.separation.sources().ncols()
-    }
-
-    /// Rows of the kept restart.
-    pub(crate) fn kept_history(&self) -> Vec<&HistoryRow> {
-        let restart = self.separation.restart();
-        self.history
-            .iter()
-            .filter(|row| row.restart == restart)
-            .collect()
     }
 
     /// Seconds between samples, when the rate is known.
@@ -66,58 +99,5 @@ impl Report<'_> {
     /// Source k.
     pub(crate) fn source(&self, k: usize) -> Vec<f64> {
         self.separation.sources().col(k).iter().copied().collect()
-    }
-
-    fn check(&self) -> Result<()> {
-        let (t, k) = self.separation.sources().shape();
-        let scales = self.separation.config().branches.patch_sizes.len();
-        let mut shapes = vec![
-            ("samples of the recording", t, self.recording.n_samples()),
-            (
-                "channels of the recording",
-                self.separation.mixer().n_channels(),
-                self.recording.n_channels(),
-            ),
-        ];
-        for row in self.kept_history() {
-            shapes.push(("sources in the history", k, row.centers.len()));
-            shapes.push(("slopes in the history", k, row.slopes.len()));
-            shapes.push(("patch sizes in the history", k, row.expected_patch.len()));
-            shapes.push((
-                "branch energies in the history",
-                k,
-                row.branch_structure.len(),
-            ));
-            shapes.push((
-                "scale weights in the history",
-                k * scales,
-                row.scale_weights.len(),
-            ));
-        }
-        for step in self.scores {
-            shapes.push(("sources in the scores", k, step.per_source.len()));
-            shapes.push(("matches in the scores", k, step.matched.len()));
-        }
-        if let Some((reference, matching)) = self.reference {
-            let references = matching.correlations().ncols();
-            shapes.push(("samples of the reference", t, reference.n_samples()));
-            shapes.push(("matched sources", k, matching.matched().len()));
-            shapes.push((
-                "matched reference sources",
-                reference.n_sources(),
-                references,
-            ));
-        }
-        match shapes
-            .into_iter()
-            .find(|(_, expected, found)| expected != found)
-        {
-            None => Ok(()),
-            Some((what, expected, found)) => Err(Error::Mismatch {
-                what,
-                expected: expected.to_string(),
-                found: found.to_string(),
-            }),
-        }
     }
 }

@@ -14,7 +14,7 @@ fn the_page_works_in_a_browser() {
         return;
     };
     let run = small(Config::new(3), &["Fz", "<b>Cz</b>", "Pz", "a & b"], 20);
-    let html = run.report().to_html().unwrap();
+    let html = run.html();
     browser.check(&html);
 
     // The test must be able to fail: an error on the page is seen.

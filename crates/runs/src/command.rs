@@ -1,14 +1,15 @@
 //! Command lines that can be typed again.
 
-/// Words as one line for a shell.
+/// The words of a command as one line for a shell.
 pub fn shell_line(words: &[String]) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
-    let quoted = words
-        .iter()
-        .map(|word| match word.is_empty() || !word.chars().all(plain) {
-            true => format!("'{}'", word.replace('\'', r"'\''")),
-            false => word.clone(),
-        });
+    let quoted = words.iter().map(|word| {
+        if word.is_empty() || !word.chars().all(plain) {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        } else {
+            word.clone()
+        }
+    });
     quoted.collect::<Vec<_>>().join(" ")
 }
 

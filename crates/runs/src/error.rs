@@ -1,17 +1,17 @@
 //! The one error type of this crate: each variant holds facts, and [`Error::message`] says them in
-//! the words of the caller.
+//! the wording of the caller.
 //!
 //! Every message names the file or folder, says what was expected, what was found and what to do.
-//! `Display` uses [`Words::LIBRARY`]. Exit statuses and exception types are the caller's business;
-//! [`Error::is_request`] tells a wrong request from a failure.
+//! `Display` uses [`Wording::LIBRARY`]. Exit statuses and exception types are the caller's
+//! business; [`Error::is_request`] tells a wrong request from a failure.
 
+use crate::caller::{PageError, Wording};
 use crate::folder::CHECKPOINT;
-use crate::words::Words;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a run or its folder could not be made, continued, written or read.
+/// Why a run or its folder could not be made, resumed, written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -109,14 +109,14 @@ pub enum Error {
         /// Where they are.
         partial: PathBuf,
     },
-    /// A run failed and can be continued from its last checkpoint.
+    /// A run failed and can be resumed from its last checkpoint.
     Kept {
         /// What failed.
         source: Box<Error>,
         /// Where the run is.
         partial: PathBuf,
     },
-    /// There is nothing to continue in this folder.
+    /// There is nothing to resume in this folder.
     NotUnfinished {
         /// The folder.
         folder: PathBuf,
@@ -161,19 +161,19 @@ pub enum Error {
         /// What was found.
         found: String,
     },
-    /// The recording of a run to be continued is no longer where it was.
+    /// The recording of a run to be resumed is no longer where it was.
     RecordingMoved {
         /// Where it was.
         path: PathBuf,
-        /// The folder that was to be continued, as given.
+        /// The folder that was to be resumed, as given.
         folder: PathBuf,
     },
-    /// A run to be continued was started with data that were held in memory, which must be given
+    /// A run to be resumed was started with data that were held in memory, which must be given
     /// again.
     InMemory {
         /// Which data.
         what: &'static str,
-        /// The folder that was to be continued, as given.
+        /// The folder that was to be resumed, as given.
         folder: PathBuf,
     },
     /// The folder holds a run, but not the one that was asked for.
@@ -217,8 +217,17 @@ pub enum Error {
     Score(#[from] strt_score::Error),
     /// What reading or writing a file met with.
     Io(#[from] strt_io::Error),
-    /// What making the page of a run met with.
-    Report(#[from] strt_report::Error),
+    /// The pieces of a result do not come from one run.
+    Mismatch {
+        /// Which piece.
+        what: &'static str,
+        /// What the result says.
+        expected: usize,
+        /// What came.
+        found: usize,
+    },
+    /// What drawing the pages of a run met with.
+    Page(PageError),
     /// A value that JSON cannot hold.
     Json(#[from] serde_json::Error),
 }
@@ -249,9 +258,9 @@ impl Error {
         )
     }
 
-    /// The message in the words of the caller.
-    pub fn message(&self, words: &Words) -> String {
-        let Words { out, overwrite, .. } = words;
+    /// The message in the wording of the caller.
+    pub fn message(&self, wording: &Wording) -> String {
+        let Wording { out, overwrite, .. } = wording;
         match self {
             Error::NoName { path } => format!("{}: expected the name of a folder", path.display()),
             Error::Reserved { path } => format!(
@@ -287,8 +296,8 @@ impl Error {
                 path.display()
             ),
             Error::Occupied { partial } => format!(
-                "{}: expected nothing there, since results are prepared in it, found something that strt did not write; \
-                 move it away, or choose another {out}",
+                "{}: expected nothing there, since results are prepared in it, found something \
+                 that strt did not write; move it away, or choose another {out}",
                 partial.display()
             ),
             Error::Busy { partial } => format!(
@@ -296,9 +305,10 @@ impl Error {
                 partial.display()
             ),
             Error::Unfinished { partial } => format!(
-                "{}: an unfinished run has left this folder; continue it with `{}`, or discard it with {overwrite}",
+                "{}: an unfinished run has left this folder; resume it with `{}`, or discard it \
+                 with {overwrite}",
                 partial.display(),
-                (words.resume)(partial)
+                (wording.resume)(partial)
             ),
             Error::TwoUnfinished { given, partial } => format!(
                 "{}: an unfinished run has left {} as well; resume that one, or remove it first",
@@ -310,7 +320,8 @@ impl Error {
                 path,
                 source,
             } => format!(
-                "{}: cannot {action}: {source}; check that you may write there and that there is space",
+                "{}: cannot {action}: {source}; check that you may write there and that there is \
+                 space",
                 path.display()
             ),
             Error::File {
@@ -332,20 +343,21 @@ impl Error {
             Error::NotPublished { source, partial } => {
                 format!(
                     "{}; the results are in {}",
-                    source.message(words),
+                    source.message(wording),
                     partial.display()
                 )
             }
             Error::Kept { source, partial } => format!(
-                "{}\nthe run so far is kept: continue with `{}`",
-                source.message(words),
-                (words.resume)(partial)
+                "{}\nthe run so far is kept: resume it with `{}`",
+                source.message(wording),
+                (wording.resume)(partial)
             ),
             Error::NotUnfinished { folder, found } => {
                 let why = match found {
                     InPlaceOfARun::Finished => format!(
-                        "this run has ended: there is nothing to continue. Start another with more {}",
-                        words.steps
+                        "this run has ended: there is nothing to resume. Start another with more \
+                         {}",
+                        wording.steps
                     ),
                     InPlaceOfARun::Folder => {
                         "give the folder that the run was writing, DIR or DIR.partial".into()
@@ -373,7 +385,8 @@ impl Error {
                 expected,
                 remedy,
             } => format!(
-                "{}: line {line}: expected {expected}, found something else: the file was changed; {remedy}",
+                "{}: line {line}: expected {expected}, found something else: the file was \
+                 changed; {remedy}",
                 path.display()
             ),
             Error::Restarts {
@@ -381,7 +394,8 @@ impl Error {
                 expected,
                 found,
             } => format!(
-                "{}: expected how {expected} restarts ended, found {found}; it belongs to another run: start this one again",
+                "{}: expected how {expected} restarts ended, found {found}; it belongs to another \
+                 run: start this one again",
                 path.display()
             ),
             Error::NotARun {
@@ -389,27 +403,30 @@ impl Error {
                 file,
                 found,
             } => format!(
-                "{}: expected the folder of a run, with {file}, found {found}; give the folder of a finished run",
+                "{}: expected the folder of a run, with {file}, found {found}; give the folder of \
+                 a finished run",
                 folder.display()
             ),
             Error::RecordingMoved { path, folder } => format!(
-                "{}: expected the recording of the run there, found nothing; where is it now? Continue with `{}`",
+                "{}: expected the recording of the run there, found nothing; where is it now? \
+                 Resume it with `{}`",
                 path.display(),
-                (words.resume_with_recording)(folder)
+                (wording.resume_with_recording)(folder)
             ),
             Error::InMemory { what, folder } => format!(
-                "{}: expected {what} of the run, which was held in memory and is in no file, found nothing; give it again: \
-                 `{}`",
+                "{}: expected {what} of the run, which was held in memory and is in no file, \
+                 found nothing; give it again: `{}`",
                 folder.display(),
-                (words.resume_with_recording)(folder)
+                (wording.resume_with_recording)(folder)
             ),
             Error::Different { folder, how } => format!(
-                "{}: expected the run that was asked for, found another: {how}; choose another {out}, or replace it with \
-                 {overwrite}",
+                "{}: expected the run that was asked for, found another: {how}; choose another \
+                 {out}, or replace it with {overwrite}",
                 folder.display()
             ),
             Error::NotUtf8 { path } => format!(
-                "{}: expected a path in UTF-8, so that it can be kept with the run, found other bytes; rename the file",
+                "{}: expected a path in UTF-8, so that it can be kept with the run, found other \
+                 bytes; rename the file",
                 path.display()
             ),
             Error::ReferenceLength {
@@ -417,8 +434,8 @@ impl Error {
                 expected,
                 found,
             } => format!(
-                "{}: expected {expected} samples, as the recording has, found {found}; give the true sources of the same \
-                 samples, one column a source",
+                "{}: expected {expected} samples, as the recording has, found {found}; give the \
+                 true sources of the same samples, one column a source",
                 path.display()
             ),
             Error::RefusedReference { path, source } => format!("{}: {source}", path.display()),
@@ -426,7 +443,15 @@ impl Error {
             Error::Config(error) | Error::Library(error) => error.to_string(),
             Error::Score(error) => error.to_string(),
             Error::Io(error) => error.to_string(),
-            Error::Report(error) => error.to_string(),
+            Error::Mismatch {
+                what,
+                expected,
+                found,
+            } => format!(
+                "{what}: expected {expected}, found {found}; the pieces of a result must come \
+                 from one run"
+            ),
+            Error::Page(error) => error.to_string(),
             Error::Json(error) => error.to_string(),
         }
     }
@@ -466,6 +491,6 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.message(&Words::LIBRARY))
+        out.write_str(&self.message(&Wording::LIBRARY))
     }
 }

@@ -1,8 +1,8 @@
 //! Runs of StrTransformer and their folders: started, stopped, resumed, finished, saved and loaded.
 //!
 //! What `strt separate` does apart from arguments and terminal, for every program that makes runs,
-//! so that one can go on with what another has begun. In: an [`Order`] (recording, configuration,
-//! how the run is to be made) and the name of a folder. Out: the folder and [`Written`]. A
+//! so that one can resume what another has begun. In: an [`Order`] (recording, configuration, how
+//! the run is to be made) and the name of a folder. Out: the folder and its [`Contents`]. A
 //! [`Watcher`] is told what happens and asked whether to stop.
 //!
 //! | call | what it does |
@@ -14,8 +14,8 @@
 //! | [`load`] | reads the folder of a run |
 //! | [`save`] | writes a result in memory as such a folder |
 //!
-//! Deliberately absent: printing, progress bars, signals, arguments. Messages name these through
-//! [`Words`].
+//! Deliberately absent: printing, progress bars, signals, arguments, pages. Messages name arguments
+//! in the wording of the [`Caller`], which also draws the pages.
 //!
 //! ```
 //! use strt_runs::{Order, Source, Unwatched, ensure, Ensured};
@@ -23,7 +23,8 @@
 //! use strt_synth::ProblemSpec;
 //! use strtransformer::Config;
 //!
-//! let recording = ProblemSpec { n_samples: 200, ..ProblemSpec::default() }.generate()?.recording()?;
+//! let spec = ProblemSpec { n_samples: 200, ..ProblemSpec::default() };
+//! let recording = spec.generate()?.recording()?;
 //! let mut config = Config::new(3);
 //! # (config.optimizer.steps, config.branches.patch_sizes) = (Some(2), vec![4, 8]);
 //! let input = Input::in_memory("array", &recording);
@@ -35,30 +36,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod caller;
 mod command;
+mod contents;
+pub mod data;
 mod error;
-mod finished;
 pub mod folder;
 mod format;
-pub mod input;
-mod job;
+mod lifecycle;
 mod numbers_csv;
 mod order;
 pub mod results;
-pub mod run;
 mod same;
 mod scored;
-mod state;
+pub mod training;
+mod unfinished;
 mod watcher;
-mod words;
 
+pub use caller::{Caller, Page, PageError, Pages, Wording};
 pub use command::{command_text, shell_line};
+pub use contents::{Contents, load, load_summary, save};
 pub use error::{Error, InPlaceOfARun, Result};
-pub use finished::{Loaded, Place, inspect, load, save};
+pub use folder::{Place, inspect};
 pub use format::Format;
-pub use input::Reading;
-pub use job::{Ensured, Written, ensure, resume, start};
-pub use order::{Again, Order, Source, Truth};
+pub use lifecycle::{Ensured, ensure, resume, start};
+pub use order::{Order, ResumeOptions, Source, Truth};
 pub use scored::{Scored, ScoredObserver};
 pub use watcher::{Event, Unwatched, Watcher};
-pub use words::Words;

@@ -36,7 +36,7 @@ pub enum Event<'a> {
     ReadReference(&'a Path, &'a Opened),
     /// The number of sources was estimated.
     Counted(&'a CountSummary),
-    /// An unfinished run goes on.
+    /// An unfinished run is taken up.
     Resumed {
         /// Steps that its restart in progress has taken.
         steps_done: usize,

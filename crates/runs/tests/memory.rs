@@ -5,11 +5,11 @@ mod common;
 
 use common::*;
 use std::time::Duration;
-use strt_io::{Signals, write_signals};
+use strt_io::{ReadOptions, Signals, read_recording, write_signals};
 use strt_runs::results::Results;
-use strt_runs::run::Log;
+use strt_runs::training::Log;
 use strt_runs::{
-    Again, Error, Format, Order, Reading, Source, Truth, Unwatched, resume, save, start,
+    Error, Format, Order, ResumeOptions, Source, Truth, Unwatched, resume, save, start,
 };
 use strt_score::Reference;
 use strt_synth::ProblemSpec;
@@ -35,9 +35,9 @@ fn a_run_from_memory_leaves_the_files_of_a_run_from_a_file() {
     write_signals(&file, &signals).unwrap();
     let from_file = Order {
         source: Source::File(&file),
-        reading: Reading {
+        reading: ReadOptions {
             rate: Some(100.0),
-            ..Reading::default()
+            ..ReadOptions::default()
         },
         formats: vec![Format::Mat],
         ..data.order()
@@ -51,7 +51,7 @@ fn a_run_from_memory_leaves_the_files_of_a_run_from_a_file() {
         ]
     );
     // Names come from the file, or are those of the recording; all else is the same.
-    let read = from_file.reading.open(&file).unwrap().recording;
+    let read = read_recording(&file, &from_file.reading).unwrap().recording;
     let data = Data {
         input: strt_runs::results::summary::Input::in_memory("array", &read),
         recording: read,
@@ -68,7 +68,7 @@ fn a_run_from_memory_leaves_the_files_of_a_run_from_a_file() {
         "nothing else is left"
     );
     assert_eq!(
-        (written.interrupted, written.stop()),
+        (written.unfinished, written.separation.stop_reason()),
         (false, StopReason::StepLimit)
     );
     assert_eq!(written.place, place.path("memory"));
@@ -101,24 +101,24 @@ fn a_run_that_the_watcher_stops_is_resumed_with_the_same_bits() {
     };
     let whole = start(&order, &place.path("whole"), &mut Unwatched).unwrap();
     let written = start(&order, &place.path("run"), &mut Stopper::after(7)).unwrap();
-    assert!(written.interrupted && written.stop() == StopReason::Interrupted);
+    assert!(written.unfinished && written.summary.stop_reason == StopReason::Interrupted);
     assert_eq!((written.log.steps, written.place), (7, place.path("run")));
     let kept = place.json("run/run.json");
     assert_eq!(
         (&kept["input"], &kept["reference"]),
-        (&().into(), &().into())
+        (&"memory".into(), &"memory".into())
     );
 
     // Whoever resumes it gives the data again: all of them, and the same ones.
     let folder = place.path("run");
     let error = refused(
-        resume(&folder, &Again::default(), &mut Unwatched),
+        resume(&folder, &ResumeOptions::default(), &mut Unwatched),
         &["run: expected the recording", "held in memory"],
     );
     assert!(matches!(error, Error::InMemory { .. }));
-    let mut again = Again {
+    let mut again = ResumeOptions {
         source: Some(data.source()),
-        ..Again::default()
+        ..ResumeOptions::default()
     };
     refused(
         resume(&folder, &again, &mut Unwatched),
@@ -126,7 +126,7 @@ fn a_run_that_the_watcher_stops_is_resumed_with_the_same_bits() {
     );
     again.reference = Some(known);
     let other = Data::new(1);
-    let wrong = Again {
+    let wrong = ResumeOptions {
         source: Some(other.source()),
         ..again.clone()
     };
@@ -137,10 +137,10 @@ fn a_run_that_the_watcher_stops_is_resumed_with_the_same_bits() {
 
     // Stopped once more in the second restart.
     let mut watcher = Stopper::after(9);
-    assert!(resume(&folder, &again, &mut watcher).unwrap().interrupted);
+    assert!(resume(&folder, &again, &mut watcher).unwrap().unfinished);
     assert_eq!(watcher.events[..2], ["Resumed", "Training"]);
     let written = resume(&folder, &again, &mut Unwatched).unwrap();
-    assert!(!written.interrupted);
+    assert!(!written.unfinished);
     assert_eq!(written.log.rows(), whole.log.rows());
     place.assert_alike("run", "whole");
     assert_eq!(
@@ -161,6 +161,7 @@ fn a_result_in_memory_is_saved_as_the_folder_of_a_run() {
     (log.steps, log.seconds) = (written.log.steps, written.log.seconds);
     let results = Results {
         command: "fit(x, n_sources=3)".into(),
+        caller: &CALLER,
         ..Results::new(
             &data.recording,
             &written.separation,
@@ -174,10 +175,7 @@ fn a_result_in_memory_is_saved_as_the_folder_of_a_run() {
         place.read("run/summary.json"),
         place.read("saved/summary.json")
     );
-    assert_eq!(
-        place.read("run/report.html"),
-        place.read("saved/report.html")
-    );
+    assert_eq!(place.read("run/page.txt"), place.read("saved/page.txt"));
     let error = refused(
         save(&place.path("saved"), false, &results),
         &["saved: the folder exists; choose another path, or replace it with overwrite"],

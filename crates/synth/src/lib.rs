@@ -12,7 +12,6 @@ mod kinds;
 mod mixing;
 mod segments;
 mod sources;
-mod suite;
 
 use faer::Mat;
 use rand::SeedableRng;
@@ -24,7 +23,6 @@ use strt_signal::moments::{Moments, standardize_columns};
 
 pub use error::{Error, Result};
 pub use kinds::{MixingKind, SourceKind};
-pub use suite::{linear_suite, nonlinear_suite};
 
 /// What to generate. The default is one `gp` problem of the linear suite.
 #[derive(Clone, Debug, PartialEq)]

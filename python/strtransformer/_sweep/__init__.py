@@ -1,11 +1,14 @@
-"""Many separations: recordings × settings × seeds, one result folder a task, on any engine that joblib speaks to.
+"""Many separations: recordings × settings × seeds, one result folder a task, on any engine that
+joblib speaks to.
 
-`sweep` lists the tasks, names their folders, hands each to joblib, and reports how all of them ended. A task is what
-`strt separate` does: the folder is the same, so `strt info`, `strt transform` and `strt separate --resume` work on it.
+`sweep` lists the tasks, names their folders, hands each to joblib, and reports how all of them
+ended. A task is what `strt separate` does: the folder is the same, so `strt info`, `strt transform`
+and `strt resume` work on it.
 
-What this module deliberately does not do: schedule, start clusters, copy files between machines, or decide whether a
-folder holds what was asked for. Engines are joblib's (loky, dask, ray); workers must see the files of the recordings and
-the folder `out` under the same names; and comparing, locking, resuming and writing folders is done in Rust.
+What this module deliberately does not do: schedule, start clusters, copy files between machines, or
+decide whether a folder holds what was asked for. Engines are joblib's (loky, dask, ray); workers
+must see the files of the recordings and the folder `out` under the same names; and comparing,
+locking, resuming and writing folders is done in Rust.
 """
 
 from __future__ import annotations
@@ -57,54 +60,62 @@ def sweep(
 ):
     """Separate many recordings, with many settings and seeds.
 
-    Every combination is a task with a folder of its own in `out`, as ``strt separate`` writes it. Called again with the
-    same arguments, finished tasks are not run again and unfinished ones continue from their last checkpoint, with the
-    same bits as if nothing had happened: a sweep that was stopped, or lost a machine, is finished by calling it once more.
+    Every combination is a task with a folder of its own in `out`, as ``strt separate`` writes it.
+    Called again with the same arguments, finished tasks are not run again and unfinished ones
+    continue from their last checkpoint, with the same bits as if nothing had happened: a sweep that
+    was stopped, or lost a machine, is finished by calling it once more.
 
     Parameters
     ----------
     recordings : path | list of paths | dict
-        Files in any format that `strtransformer.read` takes; or a dict from names to paths or arrays (n_samples,
-        n_channels). Arrays are kept as ``out/inputs/NAME.npy``, where workers, and ``strt separate --resume``, find them.
-        A `Recording` or a frame is refused, since that file has no place for names and rate: give the file that it was
-        read from, or ``recording.data``, ``frame.to_numpy()``.
+        Files in any format that `strtransformer.read` takes; or a dict from names to paths or
+        arrays (n_samples, n_channels). Arrays are kept as ``out/inputs/NAME.npy``, where workers,
+        and ``strt resume``, find them. A `Recording` or a frame is refused, since that
+        file has no place for names and rate: give the file that it was read from, or
+        ``recording.data``, ``frame.to_numpy()``.
     out : path
-        Folder for the result folders. On a cluster every worker must see it, and the recordings, under the same name.
+        Folder for the result folders. On a cluster every worker must see it, and the recordings,
+        under the same name.
     settings : dict, optional
-        Parameters of `StrTransformer` for all tasks: n_components (needed; ``"auto"`` estimates it), mixer, preset,
-        max_iter, tol, n_restarts, config, or names of the configuration with dots, such as ``"weights.smoothness"``.
+        Parameters of `StrTransformer` for all tasks: n_components (needed; ``"auto"`` estimates
+        it), mixer, preset, max_iter, tol, n_restarts, config, or names of the configuration with
+        dots, such as ``"weights.smoothness"``.
     grid : dict | list of dicts, optional
-        Settings that vary: a dict from names to lists of values (all combinations), or a list of settings. Their values
-        are part of the folders' names.
+        Settings that vary: a dict from names to lists of values (all combinations), or a list of
+        settings. Their values are part of the folders' names.
     seeds : int | iterable of int
         Every combination is run with each; they take the place of ``random_state``.
     reference : path | array | dict, optional
-        True sources for the scores: one for all recordings or a dict by the names of the recordings. Arrays are kept as
-        ``out/references/NAME.npy``.
+        True sources for the scores: one for all recordings or a dict by the names of the
+        recordings. Arrays are kept as ``out/references/NAME.npy``.
     reading : dict, optional
-        How files are read: rate (or sampling_rate), channels, start, stop, variable, transpose, delimiter, time_column, as
-        the options of ``strt separate``. For arrays only the rate is of use.
+        How files are read: rate (or sampling_rate), channels, start, stop, variable, transpose,
+        delimiter, time_column, as the options of ``strt separate``. For arrays only the rate is of
+        use.
     formats : sequence of str
-        Further formats of the sources, of ``"mat"``, ``"parquet"``, ``"wav"``. Tasks that are finished are not written
-        again in other formats.
+        Further formats of the sources, of ``"mat"``, ``"parquet"``, ``"wav"``. Tasks that are
+        finished are not written again in other formats.
     backend : {"loky", "dask", "ray", ...}, optional
-        Any backend of joblib. None takes what an enclosing ``joblib.parallel_config`` says, else loky. ``"dask"`` needs
-        an active ``distributed.Client``, ``"ray"`` starts or joins a ray cluster. Ctrl-C ends the tasks, which keep their
-        checkpoints; those on another machine may go on.
+        Any backend of joblib. None takes what an enclosing ``joblib.parallel_config`` says, else
+        loky. ``"dask"`` needs an active ``distributed.Client``, ``"ray"`` starts or joins a ray
+        cluster. Ctrl-C ends the tasks, which keep their checkpoints; those on another machine may
+        go on.
     n_jobs : int, optional
-        Tasks at a time; -1 takes all cores. None: all that `backend` has where one is given, else as joblib decides.
+        Tasks at a time; -1 takes all cores. None: all that `backend` has where one is given, else
+        as joblib decides.
     threads : int
         Threads of a task; 0 takes all cores. The sources are the same for any number.
     autosave : float
         Seconds between two checkpoints: what the death of a worker may cost.
     wait : float
-        Seconds to wait for a folder in which another process is working; then the task is reported as failed. It is never
-        run twice at the same time.
+        Seconds to wait for a folder in which another process is working; then the task is reported
+        as failed. It is never run twice at the same time.
     retries : int
-        How often to hand out again what is unfinished when the engine itself fails (a killed loky worker, a Dask worker
-        that keeps dying).
+        How often to hand out again what is unfinished when the engine itself fails (a killed loky
+        worker, a Dask worker that keeps dying).
     overwrite : bool
-        Replace folders that hold another run than the one asked for. What matches is kept even then.
+        Replace folders that hold another run than the one asked for. What matches is kept even
+        then.
     on_error : {"raise", "warn", "ignore"}
         What to do at the end when tasks have failed.
     verbose : int
@@ -118,19 +129,24 @@ def sweep(
     Raises
     ------
     SweepError
-        When tasks have failed and `on_error` is ``"raise"``: lists each with its error; ``.result`` has the others.
+        When tasks have failed and `on_error` is ``"raise"``: lists each with its error; ``.result``
+        has the others.
 
     Examples
     --------
-    >>> result = sweep(["a.edf", "b.edf"], "results", settings=dict(n_components=6),
-    ...                grid=dict(mixer=["affine", "mlp"]), seeds=range(5), n_jobs=4)        # doctest: +SKIP
-    >>> result.to_frame().groupby("mixer")["objective"].mean()                              # doctest: +SKIP
+    >>> result = sweep(
+    ...     ["a.edf", "b.edf"], "results", settings=dict(n_components=6),
+    ...     grid=dict(mixer=["affine", "mlp"]), seeds=range(5), n_jobs=4,
+    ... )  # doctest: +SKIP
+    >>> result.to_frame().groupby("mixer")["objective"].mean()  # doctest: +SKIP
     """
     if on_error not in ("raise", "warn", "ignore"):
         raise ValueError(f"on_error: expected 'raise', 'warn' or 'ignore', got {on_error!r}")
     retries = _checks.whole("retries", retries, 0)
     if n_jobs is not None and (not _checks.is_whole(n_jobs) or n_jobs == 0):
-        raise ValueError(f"n_jobs = {n_jobs!r}: expected tasks at a time from 1, -1 for all cores, or None")
+        raise ValueError(
+            f"n_jobs = {n_jobs!r}: expected tasks at a time from 1, -1 for all cores, or None"
+        )
     how = {
         "reading": checked_reading(reading),
         "formats": checked_formats(formats),
@@ -139,16 +155,24 @@ def sweep(
         "wait": _checks.number("wait", wait, 0, finite=False),
         "overwrite": bool(overwrite),
     }
-    settings, choices, seeds = checked_settings("settings", settings or {}), choices_of(grid), checked_seeds(seeds)
+    settings, choices, seeds = (
+        checked_settings("settings", settings or {}),
+        choices_of(grid),
+        checked_seeds(seeds),
+    )
     sources = named_recordings(recordings)
     truths = named_references(reference, sources)
     for name, value in sources.items():
         refuse_named_channels(name, value)
     out = Path(out).absolute()
     out.mkdir(parents=True, exist_ok=True)
-    files = {name: as_file(value, out / "inputs" / f"{name}.npy", overwrite) for name, value in sources.items()}
+    files = {
+        name: as_file(value, out / "inputs" / f"{name}.npy", overwrite)
+        for name, value in sources.items()
+    }
     truth_files = {
-        name: as_file(value, out / "references" / f"{name}.npy", overwrite) for name, value in truths.items()
+        name: as_file(value, out / "references" / f"{name}.npy", overwrite)
+        for name, value in truths.items()
     }
     tasks, orders = [], []
     for name, choice, seed in itertools.product(files, choices, seeds):

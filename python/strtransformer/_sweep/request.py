@@ -1,4 +1,5 @@
-"""What a sweep is asked for: recordings, settings and seeds in, files, names of folders and configurations out.
+"""What a sweep is asked for: recordings, settings and seeds in, files, names of folders and
+configurations out.
 
 Everything that can be refused before a task runs is refused here, by name.
 """
@@ -28,22 +29,28 @@ def named_recordings(recordings):
     if isinstance(recordings, Mapping):
         named = {_plain(str(name)): value for name, value in recordings.items()}
         if len(named) < len(recordings):
-            raise ValueError(f"recordings: expected names that differ as names of files, got {list(recordings)}")
+            raise ValueError(
+                f"recordings: expected names that differ as names of files, got {list(recordings)}"
+            )
     else:
-        foreign = isinstance(recordings, np.ndarray) or hasattr(recordings, "columns") or not np.iterable(recordings)
+        foreign = (
+            isinstance(recordings, np.ndarray)
+            or hasattr(recordings, "columns")
+            or not np.iterable(recordings)
+        )
         recordings = recordings if foreign else list(recordings)
         if foreign or not all(isinstance(path, (str, os.PathLike)) for path in recordings):
             raise TypeError(
-                f"recordings: expected paths, or a dict from names to paths or arrays, got a {type(recordings).__name__}; give "
-                "arrays with names, as {'name': array}"
+                "recordings: expected paths, or a dict from names to paths or arrays, got a"
+                f" {type(recordings).__name__}; give arrays with names, as {{'name': array}}"
             )
         named = {}
         for path in map(Path, recordings):
             name = _plain(path.stem)
             if name in named:
                 raise ValueError(
-                    f"recordings: expected files of different names, got {named[name]} and {path}; give a dict from names to "
-                    "paths"
+                    f"recordings: expected files of different names, got {named[name]} and {path};"
+                    " give a dict from names to paths"
                 )
             named[name] = path
     if not named:
@@ -59,7 +66,10 @@ def named_references(reference, sources):
     named = {_plain(str(name)): value for name, value in reference.items()}
     unknown = sorted(set(named) - set(sources))
     if unknown:
-        raise ValueError(f"reference: expected names of recordings ({', '.join(sources)}), got {', '.join(unknown)}")
+        raise ValueError(
+            f"reference: expected names of recordings ({', '.join(sources)}), got"
+            f" {', '.join(unknown)}"
+        )
     return named
 
 
@@ -72,13 +82,22 @@ def refuse_named_channels(name, value):
     else:
         return
     raise TypeError(
-        f"recordings: expected a path or an array for {name!r}, got a {type(value).__name__}, whose names of channels would be "
-        f"lost; give the file itself, or {instead}"
+        f"recordings: expected a path or an array for {name!r}, got a {type(value).__name__}, whose"
+        f" names of channels would be lost; give the file itself, or {instead}"
     )
 
 
 #: How a file may be read.
-_READING = ("rate", "channels", "start", "stop", "variable", "transpose", "delimiter", "time_column")
+_READING = (
+    "rate",
+    "channels",
+    "start",
+    "stop",
+    "variable",
+    "transpose",
+    "delimiter",
+    "time_column",
+)
 #: Formats of the sources.
 _FORMATS = ("npy", "csv", "mat", "parquet", "wav")
 
@@ -86,15 +105,21 @@ _FORMATS = ("npy", "csv", "mat", "parquet", "wav")
 def checked_reading(reading):
     """How files are read, in plain values."""
     if reading is not None and not isinstance(reading, Mapping):
-        raise ValueError(f"reading = {reading!r}: expected a dict with any of {', '.join(_READING)}")
+        raise ValueError(
+            f"reading = {reading!r}: expected a dict with any of {', '.join(_READING)}"
+        )
     found = {name: _checks.plain(value) for name, value in (reading or {}).items()}
     if "sampling_rate" in found:
         if "rate" in found:
-            raise ValueError("reading: expected rate or sampling_rate, got both; they mean the same")
+            raise ValueError(
+                "reading: expected rate or sampling_rate, got both; they mean the same"
+            )
         found["rate"] = found.pop("sampling_rate")
     unknown = [str(name) for name in found if name not in _READING]
     if unknown:
-        raise ValueError(f"reading: expected any of {', '.join(_READING)}, got {', '.join(unknown)}")
+        raise ValueError(
+            f"reading: expected any of {', '.join(_READING)}, got {', '.join(unknown)}"
+        )
     for name in ("rate", "start", "stop"):
         if found.get(name) is not None:
             found[name] = _checks.number(f"reading: {name}", found[name])
@@ -111,7 +136,9 @@ def checked_formats(formats):
         raise ValueError(f"formats = {formats!r}: expected a list, such as ['mat']")
     unknown = [str(name) for name in formats if name not in _FORMATS]
     if unknown:
-        raise ValueError(f"formats: expected any of {', '.join(_FORMATS)}, got {', '.join(unknown)}")
+        raise ValueError(
+            f"formats: expected any of {', '.join(_FORMATS)}, got {', '.join(unknown)}"
+        )
     return list(formats)
 
 
@@ -122,7 +149,8 @@ def as_file(value, place, overwrite):
     array = np.asarray(_checks.table(value))
     if array.ndim != 2 or not np.issubdtype(array.dtype, np.number):
         raise ValueError(
-            f"{place.stem}: expected an array of numbers (n_samples, n_channels), got shape {array.shape} of {array.dtype}"
+            f"{place.stem}: expected an array of numbers (n_samples, n_channels), got shape"
+            f" {array.shape} of {array.dtype}"
         )
     if place.exists():
         try:
@@ -131,15 +159,16 @@ def as_file(value, place, overwrite):
             found = None
             if not overwrite:
                 raise ValueError(
-                    f"{place}: expected the array of an earlier sweep, found a damaged file ({error}); remove it, or give "
-                    "overwrite=True"
+                    f"{place}: expected the array of an earlier sweep, found a damaged file"
+                    f" ({error}); remove it, or give overwrite=True"
                 ) from error
         if found is not None and np.array_equal(found, array, equal_nan=True):
             return place
         if not overwrite:
             raise ValueError(
-                f"{place}: expected the array that is given now, found other values, which an earlier sweep has left; choose "
-                "another name or another out, or give overwrite=True"
+                f"{place}: expected the array that is given now, found other values, which an"
+                " earlier sweep has left; choose another name or another out, or give"
+                " overwrite=True"
             )
     place.parent.mkdir(exist_ok=True)
     beside = place.with_suffix(f".{os.getpid()}.partial")
@@ -158,10 +187,16 @@ def choices_of(grid):
         return [{}]
     if not isinstance(grid, Mapping):
         if isinstance(grid, (str, bytes)) or not np.iterable(grid):
-            raise ValueError(f"grid = {grid!r}: expected a dict from names to lists of values, or a list of dicts")
+            raise ValueError(
+                f"grid = {grid!r}: expected a dict from names to lists of values, or a list of"
+                " dicts"
+            )
         choices = [checked_settings("grid", choice) for choice in grid]
         if not choices:
-            raise ValueError("grid: expected at least one dict of settings, got none; leave grid out where nothing varies")
+            raise ValueError(
+                "grid: expected at least one dict of settings, got none; leave grid out where"
+                " nothing varies"
+            )
         return choices
     lists = {}
     for name, values in grid.items():
@@ -169,16 +204,26 @@ def choices_of(grid):
             raise ValueError(f"grid: expected a list of values for {name!r}, got {values!r}")
         lists[name] = list(values)
         if not lists[name]:
-            raise ValueError(f"grid: expected at least one value for {name!r}, got none; leave it out where it does not vary")
-    return [checked_settings("grid", dict(zip(lists, values))) for values in itertools.product(*lists.values())]
+            raise ValueError(
+                f"grid: expected at least one value for {name!r}, got none; leave it out where it"
+                " does not vary"
+            )
+    return [
+        checked_settings("grid", dict(zip(lists, values)))
+        for values in itertools.product(*lists.values())
+    ]
 
 
 def checked_settings(where, settings):
     """Settings in plain values."""
     if not isinstance(settings, Mapping) or not all(isinstance(name, str) for name in settings):
-        raise ValueError(f"{where}: expected a dict from names of settings to values, got {settings!r}")
+        raise ValueError(
+            f"{where}: expected a dict from names of settings to values, got {settings!r}"
+        )
     if "random_state" in settings:
-        raise ValueError(f"{where}: expected no random_state, since every task has its own seed; give seeds=...")
+        raise ValueError(
+            f"{where}: expected no random_state, since every task has its own seed; give seeds=..."
+        )
     return {name: _checks.plain(value) for name, value in settings.items()}
 
 
@@ -186,16 +231,25 @@ def checked_seeds(seeds):
     if _checks.is_whole(seeds):
         seeds = [seeds]
     if isinstance(seeds, str) or not np.iterable(seeds):
-        raise ValueError(f"seeds: expected whole numbers from 0 and below 2**63, such as range(5), got {seeds!r}")
+        raise ValueError(
+            f"seeds: expected whole numbers from 0 and below 2**63, such as range(5), got {seeds!r}"
+        )
     seeds = list(seeds)
     wrong = [seed for seed in seeds if not _checks.is_whole(seed) or not 0 <= seed < 2**63]
     if wrong or not seeds:
-        raise ValueError(f"seeds: expected whole numbers from 0 and below 2**63, at least one, got {wrong or 'none'}")
+        raise ValueError(
+            "seeds: expected whole numbers from 0 and below 2**63, at least one, got"
+            f" {wrong or 'none'}"
+        )
     return [int(seed) for seed in seeds]
 
 
 def task_name(recording, choice, seed):
-    pieces = [recording, *(f"{_plain(name)}={_value(value)}" for name, value in choice.items()), f"seed={seed}"]
+    pieces = [
+        recording,
+        *(f"{_plain(name)}={_value(value)}" for name, value in choice.items()),
+        f"seed={seed}",
+    ]
     return "__".join(pieces)
 
 
@@ -220,7 +274,9 @@ def check_names(tasks):
     names = [task.name for task in tasks]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ValueError(f"grid, seeds: expected combinations that differ, got {', '.join(twice)} more than once")
+        raise ValueError(
+            f"grid, seeds: expected combinations that differ, got {', '.join(twice)} more than once"
+        )
 
 
 #: What a task takes from the parameters of `StrTransformer`.
@@ -228,26 +284,31 @@ _PARAMETERS = ("n_components", "mixer", "preset", "max_iter", "tol", "n_restarts
 
 
 def configured(order):
-    """The configuration of a task, and whether the number of sources is to be estimated. Refuses what cannot be run."""
+    """The configuration of a task, and whether the number of sources is to be estimated. Refuses
+    what cannot be run.
+    """
     params = dict(order["params"])
     seed = params.pop("random_state")
     dotted = {name: params.pop(name) for name in list(params) if "." in name}
     unknown = sorted(set(params) - set(_PARAMETERS))
     if unknown:
         raise ValueError(
-            f"settings, grid: expected {', '.join(_PARAMETERS)}, or names of the configuration such as weights.smoothness, "
-            f"got {', '.join(unknown)}"
+            f"settings, grid: expected {', '.join(_PARAMETERS)}, or names of the configuration such"
+            f" as weights.smoothness, got {', '.join(unknown)}"
         )
     config = params.get("config")
     if dotted:
         if config is not None and not isinstance(config, Mapping):
-            raise ValueError(f"settings: expected config as a dict beside {', '.join(dotted)}, got {type(config).__name__}")
+            raise ValueError(
+                f"settings: expected config as a dict beside {', '.join(dotted)}, got"
+                f" {type(config).__name__}"
+            )
         config = {**(config or {}), **dotted}
     number = params.get("n_components")
     if number is None:
         raise ValueError(
-            "settings: expected n_components, the number of sources, or 'auto' to estimate it, got nothing; give "
-            "settings=dict(n_components=...)"
+            "settings: expected n_components, the number of sources, or 'auto' to estimate it, got"
+            " nothing; give settings=dict(n_components=...)"
         )
     automatic = isinstance(number, str) and number == "auto"
     if isinstance(number, str) and not automatic:

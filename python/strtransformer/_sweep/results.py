@@ -1,4 +1,6 @@
-"""How the tasks of a sweep ended: tasks, the table of them, and the error that lists those that failed."""
+"""How the tasks of a sweep ended: tasks, the table of them, and the error that lists those that
+failed.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +46,9 @@ class SweepTask:
     folder : pathlib.Path
         The result folder.
     status : str
-        ``"made"`` (run from the beginning), ``"resumed"`` (taken up from a checkpoint), ``"there"`` (had been finished
-        before and was not run again), ``"failed"``, or ``"waiting"`` (not run: the sweep was stopped).
+        ``"made"`` (run from the beginning), ``"resumed"`` (taken up from a checkpoint), ``"there"``
+        (had been finished before and was not run again), ``"failed"``, or ``"waiting"`` (not run:
+        the sweep was stopped).
     resumed_from : int | None
         Steps that had been taken when it was resumed.
     error : str | None
@@ -106,7 +109,10 @@ class SweepResult:
             for task in self.tasks:
                 if task.name == key:
                     return task
-            raise KeyError(f"expected the name of a task, got {key!r}; the names are {[t.name for t in self.tasks]}")
+            raise KeyError(
+                f"expected the name of a task, got {key!r}; the names are"
+                f" {[t.name for t in self.tasks]}"
+            )
         return self.tasks[key]
 
     def __repr__(self):
@@ -122,14 +128,17 @@ class SweepResult:
         Returns
         -------
         frame : pandas.DataFrame
-            Columns ``name``, ``recording``, the names of the grid, ``seed``, ``status``, ``resumed_from``, ``steps``,
-            ``converged``, ``objective`` (smoothed), ``explained_variance``, ``mac`` (with a reference), ``seconds``,
-            ``folder`` and ``error``.
+            Columns ``name``, ``recording``, the names of the grid, ``seed``, ``status``,
+            ``resumed_from``, ``steps``, ``converged``, ``objective`` (smoothed),
+            ``explained_variance``, ``mac`` (with a reference), ``seconds``, ``folder`` and
+            ``error``.
         """
         try:
             import pandas
         except ImportError as error:
-            raise ImportError("to_frame needs pandas, which is not installed: `pip install pandas`") from error
+            raise ImportError(
+                "to_frame needs pandas, which is not installed: `pip install pandas`"
+            ) from error
         return pandas.DataFrame([_row(task) for task in self.tasks])
 
     def report(self):

@@ -20,7 +20,9 @@ _POLL_SECONDS = 0.5
 
 
 def run_all(tasks, orders, backend, n_jobs, retries, verbose):
-    """Hands the tasks to joblib and notes how they ended. What the engine loses is handed out again."""
+    """Hands the tasks to joblib and notes how they ended. What the engine loses is handed out
+    again.
+    """
     import joblib
 
     _prepare(backend)
@@ -31,11 +33,16 @@ def run_all(tasks, orders, backend, n_jobs, retries, verbose):
     orders = [{**order, "stop": stop.key} for order in orders]
     for attempt in range(retries + 1):
         # Only the context knows the backends of others, such as Dask.
-        chosen = nullcontext() if backend is None else joblib.parallel_config(backend, n_jobs=n_jobs)
+        chosen = (
+            nullcontext() if backend is None else joblib.parallel_config(backend, n_jobs=n_jobs)
+        )
         with chosen:
             # Once tasks are handed out, what is raised comes from the engine.
             parallel = joblib.Parallel(
-                n_jobs=n_jobs if backend is None else None, verbose=verbose, batch_size=1, pre_dispatch="all"
+                n_jobs=n_jobs if backend is None else None,
+                verbose=verbose,
+                batch_size=1,
+                pre_dispatch="all",
             )
             try:
                 records = parallel(joblib.delayed(_work)(orders[i]) for i in open_tasks)
@@ -64,9 +71,11 @@ _STOP_SECONDS = 10.0
 
 
 class _Stop:
-    """Ctrl-C reaches the main thread only: this hands it on to the tasks that run in other threads of this process.
+    """Ctrl-C reaches the main thread only: this hands it on to the tasks that run in other threads
+    of this process.
 
-    Orders carry the `key`, not the object, since they travel to other processes, which are told otherwise.
+    Orders carry the `key`, not the object, since they travel to other processes, which are told
+    otherwise.
     """
 
     def __init__(self):
@@ -120,19 +129,23 @@ def _prepare(backend):
         try:
             from distributed import default_client
         except ImportError as error:
-            raise ImportError("backend='dask' needs Dask: `pip install strtransformer[dask]`") from error
+            raise ImportError(
+                "backend='dask' needs Dask: `pip install strtransformer[dask]`"
+            ) from error
         try:
             default_client()
         except ValueError as error:
             raise ValueError(
-                "backend='dask': expected an active Dask client, found none; make one first, such as "
-                "client = distributed.Client(address)"
+                "backend='dask': expected an active Dask client, found none; make one first, such"
+                " as client = distributed.Client(address)"
             ) from error
     elif backend == "ray":
         try:
             from ray.util.joblib import register_ray
         except ImportError as error:
-            raise ImportError("backend='ray' needs Ray: `pip install strtransformer[ray]`") from error
+            raise ImportError(
+                "backend='ray' needs Ray: `pip install strtransformer[ray]`"
+            ) from error
         register_ray()
 
 

@@ -7,9 +7,10 @@ use super::{
     Branches, Config, Coordinates, Elimination, EnergyForm, Facts, Freedom, Reason, Smoothness,
     Sources, settings,
 };
+use crate::energy::Phi;
 use crate::{Error, Recording, Result};
 use strt_classic::Method;
-use strt_kernels::{BranchSet, NetworkShape, Pooling, ScaleShape};
+use strt_kernels::{BranchSet, NetworkShape, ScaleShape};
 
 /// Why an automatic value is there.
 const FILLED: &str = "its rule has filled it in";
@@ -21,8 +22,7 @@ pub struct Plan {
     branches: BranchSet,
     /// N_max.
     pub(crate) steps: usize,
-    /// Step index from which E, or the bend, is free; `None` when it never is, or when S itself is
-    /// the parameter.
+    /// Step index from which S, E or the bend is free; `None` when it never is.
     pub(crate) unlock_step: Option<usize>,
     /// Whether E_k moves at the pace at which the networks of source k predict it.
     pub(crate) by_predictability: bool,
@@ -32,8 +32,8 @@ pub struct Plan {
     pub(crate) structure: f64,
     /// λ_sep.
     pub(crate) separation: f64,
-    /// κ, `None` for the raw energy.
-    pub(crate) kappa: Option<f64>,
+    /// φ.
+    pub(crate) phi: Phi,
     /// Ridge of the eliminated output layer.
     pub(crate) ridge: f64,
     /// Rate of S or E.
@@ -60,11 +60,6 @@ impl Plan {
     /// Number of training steps N_max.
     pub fn steps(&self) -> usize {
         self.steps
-    }
-
-    /// Whether the sources are a map of the whitened components.
-    pub(crate) fn is_neural(&self) -> bool {
-        self.coordinates == Coordinates::Neural
     }
 
     /// β, where the mixer's output layer is eliminated.
@@ -116,8 +111,8 @@ impl Config {
     /// Judges the configuration for this recording and fills in the automatic values.
     ///
     /// # Errors
-    /// [`Error::Config`] with the key of a value that cannot run; [`Error::Recording`] when the
-    /// recording is too short.
+    /// [`Error::Config`] with the key of a value that cannot run; [`Error::TooShort`] when the
+    /// recording is.
     pub fn check(&self, recording: &Recording) -> Result<Plan> {
         self.check_values()?;
         let facts = Facts::of(recording);
@@ -130,26 +125,31 @@ impl Config {
         let neural = coordinates == Coordinates::Neural;
         let steps = optimizer.steps.expect(FILLED);
         let unlock = config.sources.unlock.expect(FILLED);
-        let has_second_stage = coordinates != Coordinates::Direct && unlock < 1.0;
-        let unlock_step = has_second_stage.then_some((unlock * steps as f64) as usize);
-        let by_predictability =
-            config.sources.freedom == Freedom::Predictable && unlock_step.is_some() && !neural;
+        let unlock_step = if coordinates == Coordinates::Direct {
+            Some(0)
+        } else {
+            (unlock < 1.0).then_some((unlock * steps as f64) as usize)
+        };
+        let by_predictability = config.sources.freedom == Freedom::Predictable
+            && coordinates == Coordinates::Fiber
+            && unlock_step.is_some();
         if by_predictability && !config.sources.standardize {
             return Err(self.refused("sources.freedom", Reason::UnknownShare).into());
         }
-        // A form of the energy that is not taken has left both of its values open, or unused.
-        let kappa = weights.kappa.filter(|_| weights.energy == EnergyForm::Log);
-        let block = weights.energy_block.filter(|&block| block > 0);
-        let pooling = kappa.zip(block);
+        let phi = match weights.energy {
+            EnergyForm::Raw => Phi::Raw,
+            EnergyForm::Log => Phi::Log {
+                kappa: weights.kappa.expect(FILLED),
+            },
+        };
         let longest = optimizer.block.max(config.branches.crop);
         let whole = optimizer.block == 0 || config.branches.crop == 0;
         let branches = BranchSet {
             n_sources: config.n_sources,
             scales,
             network: config.branches.network(),
-            n_draws: config.branches.n_masks,
             max_shift: config.branches.max_shift,
-            pooling: pooling.map(|(offset, block)| Pooling { block, offset }),
+            error_block: weights.energy_block.filter(|&block| block > 0),
         };
         Ok(Plan {
             branches,
@@ -159,7 +159,7 @@ impl Config {
             observation_variance: weights.observation_variance.expect(FILLED),
             structure: weights.structure.expect(FILLED),
             separation: weights.separation.expect(FILLED),
-            kappa,
+            phi,
             ridge: config.mixer.ridge.expect(FILLED),
             sources_rate: optimizer.rates.sources.expect(FILLED),
             coordinates,
@@ -185,10 +185,11 @@ impl Config {
             if stretch < patch + stride {
                 let needed = patch + stride;
                 return Err(if n_samples < needed {
-                    Error::Recording(format!(
-                        "{n_samples} samples are too few for patches of {patch} with stride {stride}, which need \
-                         {needed}; use a longer recording or remove {patch} from branches.patch_sizes"
-                    ))
+                    Error::TooShort {
+                        n_samples,
+                        patch,
+                        stride,
+                    }
                 } else {
                     let reason = Reason::ShortCrop { patch, needed };
                     self.refused("branches.crop", reason).into()

@@ -122,8 +122,6 @@ sections! {
         stride_ratio: f64 = 1.0, within above_up_to(0.0, 1.0);
         /// Share of patches that are hidden and predicted.
         mask_ratio: f64 = 0.4, within above_up_to(0.0, 1.0);
-        /// Mask draws per branch and step.
-        n_masks: usize = 1, within at_least(1.0);
         /// Token width d: an even multiple of `n_heads`.
         d_model: usize = 32, fits relations::heads;
         /// Attention heads.

@@ -4,54 +4,18 @@
 //! the recording, which is the same by definition. Plain data: writing it to a file is `strt-io`'s
 //! business.
 
-use super::adam_group::AdamGroup;
 use super::convergence::Convergence;
+use super::prepared::Prepared;
+use super::trainer::{Start, Trainer, thread_pool};
 use crate::config::Config;
-use crate::model::objective::Terms;
-use faer::Mat;
+use crate::objective::Terms;
+use crate::tensors::Tensors;
+use crate::{Error, Recording, Result};
 
-/// Adam moments of one group and how many updates it has had.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Moments {
-    /// First moment, shaped like the parameters; for free sources of a recording that is trained in
-    /// blocks, how many updates each entry has had.
-    pub first: Mat<f64>,
-    /// Second moment.
-    pub second: Mat<f64>,
-    /// Updates so far.
-    pub count: u64,
-}
-
-impl From<&AdamGroup> for Moments {
-    fn from(group: &AdamGroup) -> Moments {
-        Moments {
-            first: group.first.clone(),
-            second: group.second.clone(),
-            count: group.count,
-        }
-    }
-}
-
-impl Moments {
-    pub(crate) fn to_group(&self) -> AdamGroup {
-        AdamGroup {
-            first: self.first.clone(),
-            second: self.second.clone(),
-            count: self.count,
-        }
-    }
-}
-
-/// Parameters and moments of one branch network, flat, in the order of [`strt_kernels::Layout`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct BranchCheckpoint {
-    /// Parameters.
-    pub parameters: Vec<f64>,
-    /// Adam's first moment.
-    pub first: Vec<f64>,
-    /// Adam's second moment.
-    pub second: Vec<f64>,
-}
+/// Name of θ.
+pub(crate) const MIXER: &str = "mixer";
+/// Name of η.
+pub(crate) const RAW_GAPS: &str = "controller.raw_gaps";
 
 /// Everything needed to continue a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,45 +30,101 @@ pub struct Checkpoint {
     pub step: usize,
     /// Shape of the recording it belongs to: samples and channels.
     pub shape: (usize, usize),
-    /// [`Recording::fingerprint`](crate::Recording::fingerprint) of that recording.
+    /// [`Recording::fingerprint`] of that recording.
     pub fingerprint: u64,
-    /// A (K×K), absent in direct coordinates.
-    pub fiber: Option<Mat<f64>>,
-    /// S in direct coordinates, E in fiber coordinates where it exists, [Uᵀ | b | V] in neural
-    /// ones.
-    pub sources: Option<Mat<f64>>,
-    /// Running moments of the free sources of a recording that is trained in blocks; otherwise
-    /// empty.
-    pub source_moments: Vec<f64>,
-    /// θ.
-    pub mixer: Vec<f64>,
-    /// η.
-    pub raw_gaps: Vec<f64>,
-    /// The networks, branch k·R + r.
-    pub branches: Vec<BranchCheckpoint>,
-    /// Updates of the networks so far.
-    pub network_updates: u64,
-    /// Moments of A, of S, E or the bend, of θ and of η.
-    pub moments: [Moments; 4],
-    /// Smoothed objective and time since it improved: (average, weight, best, steps since best).
-    pub convergence: (f64, f64, f64, usize),
+    /// Parameters of sources, mixer, controller and energy, and the state of their optimisers.
+    pub tensors: Tensors,
+    /// How the objective has developed.
+    pub convergence: Convergence,
     /// Terms of the last step.
     pub terms: Terms,
 }
 
-impl Convergence {
-    pub(crate) fn to_parts(&self) -> (f64, f64, f64, usize) {
-        (self.average, self.weight, self.best, self.since_best)
-    }
-
-    pub(crate) fn from_parts(
-        (average, weight, best, since_best): (f64, f64, f64, usize),
-    ) -> Convergence {
-        Convergence {
-            average,
-            weight,
-            best,
-            since_best,
+impl Trainer {
+    /// The state between two steps.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            config: self.prepared.plan.config().clone(),
+            seed: self.seed,
+            restart: self.restart,
+            step: self.step,
+            shape: self.prepared.shape(),
+            fingerprint: self.prepared.fingerprint,
+            tensors: self.tensors(),
+            convergence: self.convergence,
+            terms: self.terms,
         }
     }
+
+    /// Parameters and optimisers of all parts.
+    fn tensors(&self) -> Tensors {
+        let mut tensors = Tensors::default();
+        self.model.space.save(&mut tensors);
+        tensors.put_vector(MIXER, self.model.mixer.parameters());
+        self.mixer_group.save(MIXER, &mut tensors);
+        tensors.put_vector(RAW_GAPS, &self.model.raw_gaps);
+        self.gaps_group.save(RAW_GAPS, &mut tensors);
+        self.model.energy.save_parameters(&mut tensors);
+        self.model.energy.save_optimizer(&mut tensors);
+        tensors
+    }
+
+    /// Continues a run from its checkpoint on the same recording; `start` gives again what the run
+    /// was started with.
+    ///
+    /// # Errors
+    /// When the recording is another one, or the checkpoint does not fit its own configuration.
+    pub fn resume(recording: &Recording, checkpoint: &Checkpoint, start: Start) -> Result<Trainer> {
+        check_recording(recording, checkpoint)?;
+        let prepared = Prepared::new(recording, &checkpoint.config)?;
+        let pool = thread_pool(checkpoint.config.threads)?;
+        Trainer::restored(&prepared, pool, checkpoint, start)
+    }
+
+    /// Continues a run on data that is already prepared and known to be the run's own.
+    pub(super) fn restored(
+        prepared: &Prepared,
+        pool: std::sync::Arc<rayon::ThreadPool>,
+        checkpoint: &Checkpoint,
+        start: Start,
+    ) -> Result<Trainer> {
+        let Checkpoint { seed, restart, .. } = *checkpoint;
+        let mut trainer = Trainer::from_prepared(prepared, pool, seed, restart, start)?;
+        trainer.restore(checkpoint)?;
+        Ok(trainer)
+    }
+
+    fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        let tensors = &checkpoint.tensors;
+        self.model.space.restore(tensors)?;
+        tensors.read_vector(MIXER, self.model.mixer.parameters_mut())?;
+        self.mixer_group.restore(MIXER, tensors)?;
+        tensors.read_vector(RAW_GAPS, &mut self.model.raw_gaps)?;
+        self.gaps_group.restore(RAW_GAPS, tensors)?;
+        self.model.energy.restore_parameters(tensors)?;
+        self.model.energy.restore_optimizer(tensors)?;
+        self.convergence = checkpoint.convergence;
+        self.step = checkpoint.step;
+        self.terms = checkpoint.terms;
+        self.stop = self.reason_to_stop();
+        Ok(())
+    }
+}
+
+/// Refuses a recording that the checkpoint does not belong to.
+pub(super) fn check_recording(recording: &Recording, checkpoint: &Checkpoint) -> Result<()> {
+    let shape = (recording.n_samples(), recording.n_channels());
+    if shape != checkpoint.shape {
+        return Err(Error::OtherShape {
+            expected: checkpoint.shape,
+            found: shape,
+        });
+    }
+    if recording.fingerprint() != checkpoint.fingerprint {
+        return Err(Error::OtherRecording {
+            expected: checkpoint.fingerprint,
+            found: recording.fingerprint(),
+        });
+    }
+    Ok(())
 }

@@ -4,21 +4,26 @@
 //! is judged.
 
 use crate::config::EarlyStopping;
+use serde::{Deserialize, Serialize};
 
 /// Decay of the exponential average: over about 50 steps the jitter of the masks averages out.
 const SMOOTHING: f64 = 0.98;
 
 /// Smoothed objective and the time since it last improved.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Convergence {
-    pub(super) average: f64,
-    pub(super) weight: f64,
-    pub(super) best: f64,
-    pub(super) since_best: usize,
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Convergence {
+    /// Exponential sum of J.
+    pub average: f64,
+    /// Exponential sum of 1, by which the average is divided.
+    pub weight: f64,
+    /// The lowest smoothed J so far.
+    pub best: f64,
+    /// Steps since then.
+    pub since_best: usize,
 }
 
 impl Convergence {
-    pub fn new() -> Convergence {
+    pub(crate) fn new() -> Convergence {
         // The best value is finite so that it survives every text format.
         Convergence {
             average: 0.0,
@@ -29,7 +34,7 @@ impl Convergence {
     }
 
     /// Takes in J of one step.
-    pub fn record(&mut self, objective: f64, settings: &EarlyStopping) {
+    pub(crate) fn record(&mut self, objective: f64, settings: &EarlyStopping) {
         self.average = SMOOTHING * self.average + (1.0 - SMOOTHING) * objective;
         self.weight = SMOOTHING * self.weight + (1.0 - SMOOTHING);
         let smoothed = self.smoothed();
@@ -42,17 +47,17 @@ impl Convergence {
     }
 
     /// Forgets what was best, because the problem has changed: the sources have become free.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         (self.best, self.since_best) = (f64::MAX, 0);
     }
 
     /// The smoothed objective.
-    pub fn smoothed(&self) -> f64 {
+    pub(crate) fn smoothed(&self) -> f64 {
         self.average / self.weight
     }
 
     /// No improvement for `patience` steps.
-    pub fn reached(&self, settings: &EarlyStopping) -> bool {
+    pub(crate) fn reached(&self, settings: &EarlyStopping) -> bool {
         self.since_best >= settings.patience
     }
 }

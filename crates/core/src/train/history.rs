@@ -4,7 +4,7 @@
 //! the last. Scores against true sources are not part of it: they are evaluation, not training.
 
 use super::observer::{Observer, StepReport};
-use crate::model::objective::Terms;
+use crate::objective::Terms;
 use std::ops::ControlFlow;
 
 /// The diagnostics of one step.
@@ -94,8 +94,8 @@ impl History {
         }
     }
 
-    /// What was kept, in the order of the reports: steps of restarts that run side by side
-    /// interleave.
+    /// What was kept, restart by restart and step by step, whatever order the reports came in:
+    /// restarts that run side by side interleave.
     pub fn rows(&self) -> &[HistoryRow] {
         &self.rows
     }
@@ -112,7 +112,10 @@ impl Observer for History {
             || report.step.is_multiple_of(self.every)
             || report.step == report.steps;
         if due {
-            self.rows.push(HistoryRow::from(report));
+            let place = (report.restart, report.step);
+            let before = |row: &HistoryRow| (row.restart, row.step) <= place;
+            let at = self.rows.partition_point(before);
+            self.rows.insert(at, HistoryRow::from(report));
         }
         ControlFlow::Continue(())
     }

@@ -4,29 +4,26 @@
 //! run (progress bar, history file, scores against true sources) is an [`Observer`] of one typed
 //! [`StepReport`].
 //!
-//! Deliberately absent: true sources (they live in `evaluate`, which this module does not import),
-//! files, clocks.
+//! Deliberately absent: true sources (they live in `strt-score`, on which this crate does not
+//! depend), files, clocks.
 
-mod adam_group;
-mod checkpoint;
+pub(crate) mod checkpoint;
 mod convergence;
 mod history;
 mod moves;
 mod observer;
 mod prepared;
 mod restarts;
-mod resume;
 mod schedule;
-mod session;
-mod sources_group;
-mod sparse_adam;
-pub(crate) mod start;
+mod start;
 mod trainer;
 
-pub use checkpoint::{BranchCheckpoint, Checkpoint, Moments};
+pub use checkpoint::Checkpoint;
+pub use convergence::Convergence;
 pub use history::{History, HistoryRow};
 pub use observer::{Observer, StepReport};
 pub use prepared::{Prepared, usable_patch_sizes};
-pub use restarts::{RestartSummary, separate, separate_observed};
-pub use session::{Session, SessionState};
+pub use restarts::{
+    RestartSummary, Session, SessionEnd, SessionState, separate, separate_observed,
+};
 pub use trainer::{Start, StopReason, Trainer};

@@ -1,7 +1,8 @@
 //! What a run tells while it runs: [`StepReport`], and who listens: [`Observer`].
 
-use crate::model::controller::ControllerState;
-use crate::model::objective::{Model, Objective, Terms};
+use crate::controller::ControllerState;
+use crate::objective::Terms;
+use crate::space::SourceSpace;
 use faer::Mat;
 use std::ops::ControlFlow;
 use strt_signal::assignment;
@@ -29,15 +30,14 @@ pub struct StepReport<'a> {
     pub controller: &'a ControllerState,
     /// Number of patch scales R.
     pub n_scales: usize,
-    pub(crate) objective: &'a Objective,
-    pub(crate) model: &'a Model,
+    pub(crate) space: &'a dyn SourceSpace,
 }
 
 impl StepReport<'_> {
     /// S̃ (T×K): the sources that the mixer was fed in this step. A recording that is trained in
     /// blocks has them formed for this call, as they are after the step's update.
     pub fn sources(&self) -> Mat<f64> {
-        self.objective.sources(&self.model.sources)
+        self.space.sources()
     }
 
     /// H = π·ℓᵀ: cost of giving source j (with its networks) to branch k.

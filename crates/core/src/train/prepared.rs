@@ -1,18 +1,13 @@
 //! What all restarts of one recording share: the checked plan, the scaled channels and their
 //! whitening.
-//!
-//! A recording that is evaluated whole is scaled and whitened once. A longer one is not copied: it
-//! is scaled where it is read, and of its whitening only the moments are kept.
 
-use crate::config::{Branches, Config, Plan};
-use crate::model::draws::Grid;
-use crate::model::long::basis::Basis;
-use crate::model::whole::WholeData;
+use crate::config::{Branches, Config, Coordinates, Plan};
+use crate::energy::Transformer;
 use crate::preprocess::observations::Observations;
 use crate::preprocess::{ChannelScaling, ChannelScalingOptions, DEFAULT_RANK_TOLERANCE, Whitening};
+use crate::view::data::Data;
+use crate::view::excerpts::Excerpts;
 use crate::{Recording, Result};
-use faer::Mat;
-use std::sync::Arc;
 use strt_signal::rows::Rows;
 
 /// A recording made ready for training under a plan.
@@ -26,15 +21,6 @@ pub struct Prepared {
     pub(crate) channel_names: Vec<String>,
     pub(crate) sampling_rate: Option<f64>,
     pub(crate) fingerprint: u64,
-}
-
-/// The prepared samples.
-#[derive(Clone, Debug)]
-pub(crate) enum Data {
-    /// Copies, scaled and whitened.
-    Whole(WholeData),
-    /// Moments, and the recording itself.
-    Long(Arc<Basis>),
 }
 
 impl Prepared {
@@ -65,7 +51,7 @@ impl Prepared {
         Prepared::with(recording, plan, scaling, whitening, observations)
     }
 
-    /// The same with preprocessing that was fitted on another recording.
+    /// Prepares the data with preprocessing that was fitted on another recording.
     pub(crate) fn like(
         recording: &Recording,
         config: &Config,
@@ -85,22 +71,7 @@ impl Prepared {
         observations: Observations,
     ) -> Result<Prepared> {
         let rows = observations.rows().clone();
-        let data = if plan.is_long {
-            Data::Long(Arc::new(Basis::new(
-                observations,
-                &whitening,
-                plan.smoothness_order(),
-            )))
-        } else {
-            let whitened =
-                whitening.transform(scaling.apply(recording.observations())?.as_ref())?;
-            let mut prepared = Mat::zeros(recording.n_samples(), recording.n_channels());
-            observations.read(0, prepared.as_mut());
-            Data::Whole(WholeData {
-                observations: Arc::new(prepared),
-                whitened: Arc::new(whitened),
-            })
-        };
+        let data = Data::new(recording, &plan, &scaling, &whitening, observations)?;
         Ok(Prepared {
             plan,
             scaling,
@@ -124,6 +95,14 @@ impl Prepared {
     }
 }
 
+/// Which samples of a recording are there.
+fn rows(recording: &Recording) -> Rows {
+    match recording.missing() {
+        Some(missing) => Rows::new(missing),
+        None => Rows::all(recording.n_samples()),
+    }
+}
+
 /// The patch sizes of a configuration at which this recording has two whole patches free of missing
 /// samples: the others are refused. Nothing else of the configuration is judged.
 ///
@@ -137,10 +116,6 @@ impl Prepared {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn usable_patch_sizes(recording: &Recording, config: &Config) -> Vec<usize> {
-    let rows = match recording.missing() {
-        Some(missing) => Rows::new(missing),
-        None => Rows::all(recording.n_samples()),
-    };
     let usable = |&size: &usize| {
         let mut alone = Config::new(1);
         alone.branches = Branches {
@@ -150,10 +125,15 @@ pub fn usable_patch_sizes(recording: &Recording, config: &Config) -> Vec<usize> 
         alone.mixer.kind = config.mixer.kind;
         alone.sources.coordinates = config.sources.coordinates;
         alone.optimizer.block = config.optimizer.block;
-        alone
-            .check(recording)
-            .and_then(|plan| Grid::new(&plan, &rows))
-            .is_ok()
+        let offers_windows = |plan: Plan| {
+            let (rows, len) = (rows(recording), plan.block_len);
+            let energy = Transformer::new(&plan, &rows, 0)?;
+            if plan.is_long && plan.coordinates == Coordinates::Neural {
+                Excerpts::one_block(&rows, len, &energy)?;
+            }
+            Ok(())
+        };
+        alone.check(recording).and_then(offers_windows).is_ok()
     };
     let sizes = config.branches.patch_sizes.iter();
     sizes.copied().filter(usable).collect()

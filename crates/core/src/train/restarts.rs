@@ -1,16 +1,21 @@
-//! The one call for most users: [`separate`]. Several restarts run in parallel and are ranked by
-//! their own objective.
+//! All restarts of one run: [`Session`], one scheduler for everyone who separates.
+//!
+//! In: a recording and a configuration, or a [`SessionState`]. Out: the best restart. Restarts run
+//! side by side as long as there are threads for them; what threads are left over share the steps
+//! of each. A session can be interrupted after any step and continued later, with the bits of an
+//! unbroken one, and every restart has the bits that it has alone.
 
-use super::observer::Observer;
+use super::checkpoint::{Checkpoint, check_recording};
+use super::observer::{Observer, StepReport};
 use super::prepared::Prepared;
 use super::trainer::{Start, StopReason, Trainer, thread_pool};
 use crate::config::Config;
 use crate::separation::Separation;
-use crate::{Recording, Result};
+use crate::{Error, Recording, Result, restart_seed};
 use serde::{Deserialize, Serialize};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use strt_signal::random::restart_seed;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// How one restart ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,12 +32,28 @@ pub struct RestartSummary {
     pub converged: bool,
 }
 
+impl RestartSummary {
+    /// Whether this restart is kept rather than `other`: the lower smoothed objective wins, a
+    /// diverged restart never wins over another, and of equals the first is kept.
+    fn is_better_than(&self, other: &RestartSummary) -> bool {
+        let rank = |s: &RestartSummary| (s.stop == StopReason::Diverged, s.objective.is_nan());
+        rank(self)
+            .cmp(&rank(other))
+            .then(self.objective.total_cmp(&other.objective))
+            .then(self.restart.cmp(&other.restart))
+            .is_lt()
+    }
+}
+
 /// Separates a recording into its sources.
 ///
 /// ```
 /// use strtransformer::{Config, Recording, separate};
 /// # let (t, mut values) = (400, Vec::new());
-/// # for i in 0..t { let (a, b) = ((i as f64 * 0.9).sin(), (i as f64 * 0.05).sin()); values.extend([a + b, a - 0.5 * b, b]); }
+/// # for i in 0..t {
+/// #     let (a, b) = ((i as f64 * 0.9).sin(), (i as f64 * 0.05).sin());
+/// #     values.extend([a + b, a - 0.5 * b, b]);
+/// # }
 /// let recording = Recording::from_rows(&values, 3)?; // 400 samples of 3 channels
 /// let mut config = Config::new(2);
 /// # config.optimizer.steps = Some(5);
@@ -41,89 +62,342 @@ pub struct RestartSummary {
 /// let separation = separate(&recording, &config)?;
 /// println!("{:?}, converged: {}", separation.sources().shape(), separation.converged());
 /// # assert_eq!(separation.sources().shape(), (400, 2));
-/// # Ok::<(), strtransformer::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// # Errors
+/// When configuration and recording do not fit together.
 pub fn separate(recording: &Recording, config: &Config) -> Result<Separation> {
     separate_observed(recording, config, Start::default(), &mut ())
 }
 
-/// The same, watched by `observer` (reports of several restarts interleave; each says which one it
-/// is) and with the mixer or the initial sources in `start`.
+/// Separates a recording with parts of the caller's own, watched by `observer`: reports of several
+/// restarts interleave, each says which one it is, and a break ends all of them.
+///
+/// # Errors
+/// When configuration, recording and parts do not fit together.
 pub fn separate_observed(
     recording: &Recording,
     config: &Config,
     start: Start,
     observer: &mut dyn Observer,
 ) -> Result<Separation> {
-    let prepared = Prepared::new(recording, config)?;
-    let threads = match config.threads {
-        0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
-        n => n,
-    };
-    // Whole restarts side by side use the cores best; what is left over goes inside each of them.
-    let side_by_side = config.restarts.min(threads);
-    let next = AtomicUsize::new(0);
-    let observer = Mutex::new(observer);
-    let results: Mutex<Vec<Result<Separation>>> = Mutex::new(Vec::new());
-    let work = || {
-        let pool = match thread_pool(threads / side_by_side) {
-            Ok(pool) => pool,
-            Err(error) => return results.lock().expect("no worker panics").push(Err(error)),
-        };
-        loop {
-            let restart = next.fetch_add(1, Ordering::Relaxed);
-            if restart >= config.restarts {
-                break;
-            }
-            let seed = restart_seed(config.seed, restart);
-            let result =
-                Trainer::from_prepared(&prepared, pool.clone(), seed, restart, start.clone()).map(
-                    |mut trainer| {
-                        trainer.run(&mut |report: &super::StepReport<'_>| {
-                            observer.lock().expect("no observer panics").observe(report)
-                        });
-                        trainer.finish()
-                    },
-                );
-            results.lock().expect("no worker panics").push(result);
-        }
-    };
-    if side_by_side == 1 {
-        work();
-    } else {
-        std::thread::scope(|scope| {
-            (0..side_by_side).for_each(|_| {
-                scope.spawn(work);
-            });
-        });
+    let mut session = Session::new(recording, config, start)?;
+    session.run(observer)?;
+    Ok(session.finish())
+}
+
+/// Where a restart stands.
+enum Restart {
+    /// Not begun.
+    Waiting,
+    /// Between two steps.
+    Running(Box<Trainer>),
+    /// Over.
+    Ended(RestartSummary),
+}
+
+/// What restarts are made of.
+struct Origin {
+    prepared: Prepared,
+    start: Start,
+}
+
+impl Origin {
+    /// A restart before its first step.
+    fn begin(&self, restart: usize, pool: &Arc<rayon::ThreadPool>) -> Result<Trainer> {
+        let seed = restart_seed(self.prepared.plan.config().seed, restart);
+        let start = self.start.clone();
+        Trainer::from_prepared(&self.prepared, pool.clone(), seed, restart, start)
     }
-    let results = results.into_inner().expect("all workers have ended");
-    let separations = results.into_iter().collect::<Result<Vec<_>>>()?;
-    Ok(best_of(separations))
-}
 
-/// Whether restart `a` is kept rather than `b`, which came before: the lower smoothed objective
-/// wins, and a diverged restart never wins over another.
-pub(super) fn is_better(a: &RestartSummary, b: &RestartSummary) -> bool {
-    let rank = |s: &RestartSummary| (s.stop == StopReason::Diverged, s.objective.is_nan());
-    rank(a)
-        .cmp(&rank(b))
-        .then(a.objective.total_cmp(&b.objective))
-        .is_lt()
-}
-
-/// The best restart, with the summary of all.
-fn best_of(mut separations: Vec<Separation>) -> Separation {
-    separations.sort_by_key(|s| s.restart());
-    let summaries: Vec<RestartSummary> = separations.iter().map(Separation::summary).collect();
-    let best = (0..summaries.len()).reduce(|best, i| {
-        if is_better(&summaries[i], &summaries[best]) {
-            i
+    /// Runs one restart to its end, or to where it is interrupted.
+    fn advance(
+        &self,
+        place: &mut Restart,
+        restart: usize,
+        pool: &Arc<rayon::ThreadPool>,
+        shared: &Shared<'_>,
+    ) {
+        let mut trainer = match std::mem::replace(place, Restart::Waiting) {
+            Restart::Running(trainer) => trainer,
+            _ => match self.begin(restart, pool) {
+                Ok(trainer) => Box::new(trainer),
+                Err(error) => return shared.fail(error),
+            },
+        };
+        trainer.pool = pool.clone();
+        let stop = trainer.run(&mut |report: &StepReport<'_>| shared.observe(report));
+        if stop == StopReason::Interrupted {
+            *place = Restart::Running(trainer);
         } else {
-            best
+            *place = Restart::Ended(shared.keep(trainer.finish()));
         }
-    });
-    separations
-        .swap_remove(best.unwrap_or(0))
-        .with_restarts(summaries)
+    }
+}
+
+/// A run of one or more restarts in progress.
+pub struct Session {
+    origin: Origin,
+    pools: Vec<Arc<rayon::ThreadPool>>, // one for each restart that runs at the same time
+    restarts: Vec<Restart>,
+    best: Option<Separation>, // of those that have ended
+}
+
+/// A [`Session`] between two steps.
+#[derive(Clone)]
+pub struct SessionState {
+    /// The restarts in progress, in order.
+    pub running: Vec<Checkpoint>,
+    /// Those that have ended, in order.
+    pub finished: Vec<RestartSummary>,
+    /// The best of them.
+    pub best: Option<Separation>,
+}
+
+impl SessionState {
+    /// The configuration of the run, unless all its restarts have ended.
+    pub fn config(&self) -> Option<&Config> {
+        self.running.first().map(|checkpoint| &checkpoint.config)
+    }
+}
+
+impl Session {
+    /// A run of `config.restarts` restarts, before the first step.
+    ///
+    /// # Errors
+    /// When configuration, recording and parts do not fit together.
+    pub fn new(recording: &Recording, config: &Config, start: Start) -> Result<Session> {
+        let prepared = Prepared::new(recording, config)?;
+        let mut session = Session::before_the_start(Origin { prepared, start })?;
+        // The first restart is made at once: what it refuses is refused before anything runs.
+        let first = session.origin.begin(0, &session.pools[0])?;
+        session.restarts[0] = Restart::Running(Box::new(first));
+        Ok(session)
+    }
+
+    fn before_the_start(origin: Origin) -> Result<Session> {
+        let config = origin.prepared.plan.config();
+        let threads = match config.threads {
+            0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+            n => n,
+        };
+        let side_by_side = config.restarts.min(threads);
+        Ok(Session {
+            pools: (0..side_by_side)
+                .map(|_| thread_pool(threads / side_by_side))
+                .collect::<Result<_>>()?,
+            restarts: (0..config.restarts).map(|_| Restart::Waiting).collect(),
+            best: None,
+            origin,
+        })
+    }
+
+    /// Continues from a state on the same recording; `start` gives again what the run was started
+    /// with.
+    ///
+    /// # Errors
+    /// When the recording is another one, or the parts of the state do not fit together.
+    pub fn resume(recording: &Recording, state: SessionState, start: Start) -> Result<Session> {
+        let refuse = |state: &SessionState| Error::Session {
+            running: state.running.iter().map(|c| c.restart).collect(),
+            finished: state.finished.iter().map(|s| s.restart).collect(),
+            has_best: state.best.is_some(),
+        };
+        let Some(first) = state.running.first() else {
+            return Err(refuse(&state));
+        };
+        check_recording(recording, first)?;
+        let prepared = Prepared::new(recording, &first.config)?;
+        let mut session = Session::before_the_start(Origin { prepared, start })?;
+        if state.best.is_some() == state.finished.is_empty() {
+            return Err(refuse(&state));
+        }
+        for summary in &state.finished {
+            match session.restarts.get_mut(summary.restart) {
+                Some(place @ Restart::Waiting) => *place = Restart::Ended(*summary),
+                _ => return Err(refuse(&state)),
+            }
+        }
+        for checkpoint in &state.running {
+            if !matches!(
+                session.restarts.get(checkpoint.restart),
+                Some(Restart::Waiting)
+            ) {
+                return Err(refuse(&state));
+            }
+            let Origin { prepared, start } = &session.origin;
+            let pool = session.pools[0].clone();
+            let trainer = Trainer::restored(prepared, pool, checkpoint, start.clone())?;
+            session.restarts[checkpoint.restart] = Restart::Running(Box::new(trainer));
+        }
+        session.best = state.best;
+        Ok(session)
+    }
+
+    /// Runs until all restarts have ended or `observer` breaks off, which interrupts all of them
+    /// after their present step; says which of the two. An interrupted session may be run on.
+    ///
+    /// # Errors
+    /// When a restart cannot begin.
+    pub fn run(&mut self, observer: &mut dyn Observer) -> Result<SessionEnd> {
+        let is_open = |&i: &usize| !matches!(self.restarts[i], Restart::Ended(_));
+        let open: Vec<usize> = (0..self.restarts.len()).filter(is_open).collect();
+        let places: Vec<Mutex<Restart>> = std::mem::take(&mut self.restarts)
+            .into_iter()
+            .map(Mutex::new)
+            .collect();
+        let shared = Shared {
+            next: AtomicUsize::new(0),
+            interrupted: AtomicBool::new(false),
+            observer: Mutex::new(observer),
+            best: Mutex::new(self.best.take()),
+            failure: Mutex::new(None),
+        };
+        let origin = &self.origin;
+        let work = |pool: &Arc<rayon::ThreadPool>| {
+            while let Some(&restart) = open.get(shared.next.fetch_add(1, Ordering::Relaxed)) {
+                if shared.interrupted.load(Ordering::Relaxed) {
+                    break;
+                }
+                let mut place = places[restart].lock().expect("no worker panics");
+                origin.advance(&mut place, restart, pool, &shared);
+            }
+        };
+        match &self.pools[..] {
+            [pool] => work(pool),
+            pools => std::thread::scope(|scope| {
+                for pool in pools {
+                    scope.spawn(|| work(pool));
+                }
+            }),
+        }
+        let Shared {
+            interrupted,
+            best,
+            failure,
+            ..
+        } = shared;
+        let whole = "all workers have ended";
+        let (best, failure) = (best.into_inner(), failure.into_inner());
+        self.best = best.expect(whole);
+        self.restarts = places
+            .into_iter()
+            .map(|place| place.into_inner().expect(whole))
+            .collect();
+        match failure.expect(whole) {
+            Some(error) => Err(error),
+            None if interrupted.into_inner() && !self.is_over() => Ok(SessionEnd::Interrupted),
+            None => Ok(SessionEnd::Over),
+        }
+    }
+
+    /// Whether all restarts have ended.
+    fn is_over(&self) -> bool {
+        let ended = |restart: &Restart| matches!(restart, Restart::Ended(_));
+        self.restarts.iter().all(ended)
+    }
+
+    /// Steps done, of all restarts that are in progress.
+    pub fn steps_in_progress(&self) -> usize {
+        let steps = self.restarts.iter().map(|restart| match restart {
+            Restart::Running(trainer) => trainer.step(),
+            Restart::Waiting | Restart::Ended(_) => 0,
+        });
+        steps.sum()
+    }
+
+    /// All that is needed to continue.
+    pub fn state(&self) -> SessionState {
+        let mut state = SessionState {
+            running: Vec::new(),
+            finished: Vec::new(),
+            best: self.best.clone(),
+        };
+        for restart in &self.restarts {
+            match restart {
+                Restart::Waiting => {}
+                Restart::Running(trainer) => state.running.push(trainer.checkpoint()),
+                Restart::Ended(summary) => state.finished.push(*summary),
+            }
+        }
+        state
+    }
+
+    /// Ends the run, restarts in progress as they stand, and hands out the best result. Restarts
+    /// that had not begun are left out.
+    pub fn finish(self) -> Separation {
+        let Session { restarts, best, .. } = self;
+        let (mut best, mut summaries) = (best, Vec::new());
+        for restart in restarts {
+            match restart {
+                Restart::Waiting => {}
+                Restart::Running(trainer) => {
+                    let separation = trainer.finish();
+                    summaries.push(separation.summary());
+                    best = Some(better_of(best, separation));
+                }
+                Restart::Ended(summary) => summaries.push(summary),
+            }
+        }
+        best.expect("the first restart was begun when the session was made")
+            .with_restarts(summaries)
+    }
+}
+
+/// How [`Session::run`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionEnd {
+    /// All restarts have ended by themselves.
+    Over,
+    /// The observer broke off.
+    Interrupted,
+}
+
+/// What the workers of a session share.
+struct Shared<'a> {
+    next: AtomicUsize,
+    interrupted: AtomicBool,
+    observer: Mutex<&'a mut dyn Observer>,
+    best: Mutex<Option<Separation>>,
+    failure: Mutex<Option<Error>>,
+}
+
+impl Shared<'_> {
+    /// Every step is observed, and one that is broken off ends all restarts.
+    fn observe(&self, report: &StepReport<'_>) -> ControlFlow<()> {
+        let mut observer = self.observer.lock().expect("no observer panics");
+        if observer.observe(report).is_break() {
+            self.interrupted.store(true, Ordering::Relaxed);
+        }
+        if self.interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// Keeps a restart that has ended, if it is the best so far.
+    fn keep(&self, separation: Separation) -> RestartSummary {
+        let summary = separation.summary();
+        let mut best = self.best.lock().expect("no worker panics");
+        *best = Some(better_of(best.take(), separation));
+        summary
+    }
+
+    /// Ends all restarts because one cannot begin.
+    fn fail(&self, error: Error) {
+        self.interrupted.store(true, Ordering::Relaxed);
+        self.failure
+            .lock()
+            .expect("no worker panics")
+            .get_or_insert(error);
+    }
+}
+
+fn better_of(best: Option<Separation>, other: Separation) -> Separation {
+    match best {
+        Some(best) if !other.summary().is_better_than(&best.summary()) => best,
+        _ => other,
+    }
 }

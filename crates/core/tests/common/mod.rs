@@ -3,10 +3,9 @@
 #![allow(dead_code)]
 
 use faer::Mat;
-use strt_kernels::{BranchSet, Buffer, Layout};
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::config::{AssignmentRule, Coordinates, Freedom, MixerKind};
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::Inspect;
 use strtransformer::{Config, Recording, Trainer};
 
 pub const STEPS: usize = 24;
@@ -99,10 +98,6 @@ fn shake(matrix: &mut Mat<f64>, size: f64, noise: &mut impl FnMut() -> f64) {
     }
 }
 
-fn layout(branches: &BranchSet, branch: usize) -> Layout {
-    Layout::new(branches.scale_of(branch).patch, &branches.network)
-}
-
 /// Moves every parameter off its special starting value (unit gains, zero biases, E = 0, equal
 /// gaps).
 pub fn scatter(trainer: &mut Trainer) {
@@ -113,30 +108,17 @@ pub fn scatter(trainer: &mut Trainer) {
             .wrapping_add(1442695040888963407);
         (state >> 33) as f64 / (1u64 << 31) as f64 - 0.5
     };
-    let model = trainer.model_mut();
-    match &mut model.sources {
-        SourceParameters::Direct { s } => shake(s, 0.6, &mut noise),
-        SourceParameters::Fiber { a, e, .. } => {
-            shake(a, 0.5, &mut noise);
-            if let Some(e) = e {
-                shake(e, 0.5, &mut noise);
-            }
-        }
-        SourceParameters::Neural { a, bend } => {
-            shake(a, 0.5, &mut noise);
-            shake(bend, 0.8, &mut noise);
-        }
-    }
-    model
-        .mixer
-        .parameters_mut()
-        .iter_mut()
-        .for_each(|p| *p += 0.2 * noise());
-    model.raw_gaps.iter_mut().for_each(|p| *p += noise());
-    for b in 0..model.engine.branches().n_branches() {
-        let mut values = vec![0.0; layout(model.engine.branches(), b).len()];
-        model.engine.read(Buffer::Parameters, b, &mut values);
-        values.iter_mut().for_each(|p| *p += 0.4 * noise());
-        model.engine.write(Buffer::Parameters, b, &values);
+    for name in trainer.parameter_names() {
+        let size = match &name[..] {
+            "space.s" => 0.6,
+            "space.a" | "space.e" => 0.5,
+            "space.bend" => 0.8,
+            "mixer" => 0.2,
+            "controller.raw_gaps" => 1.0,
+            _ => 0.4, // networks
+        };
+        let mut value = trainer.parameter(&name).expect("a parameter");
+        shake(&mut value, size, &mut noise);
+        trainer.set_parameter(&name, &value);
     }
 }

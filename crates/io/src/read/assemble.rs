@@ -62,7 +62,7 @@ pub(crate) fn wanted(
     };
     one_rate(path, channels, &chosen)?;
     let n_samples = channels[first].n_samples;
-    let rate = rate(path, channels[first].rate, options, notes)?;
+    let rate = rate(channels[first].rate, options, notes);
     let rows = window(path, n_samples, rate, options)?;
     if rows.len() < n_samples {
         notes.push(Note::detected(format!(
@@ -114,30 +114,16 @@ pub(crate) fn shortened<S: AsRef<str>>(names: &[S]) -> String {
     shown.join(", ")
 }
 
-fn rate(
-    path: &Path,
-    of_file: Option<f64>,
-    options: &ReadOptions,
-    notes: &mut Vec<Note>,
-) -> Result<Option<f64>> {
+fn rate(of_file: Option<f64>, options: &ReadOptions, notes: &mut Vec<Note>) -> Option<f64> {
     let Some(asked) = options.rate else {
-        return Ok(of_file);
+        return of_file;
     };
-    if !(asked.is_finite() && asked > 0.0) {
-        return Err(Error::request(
-            path,
-            "rate",
-            "a finite number above 0",
-            asked.to_string(),
-            "give samples per second, or leave it out",
-        ));
-    }
     if let Some(of_file) = of_file.filter(|of_file| *of_file != asked) {
         notes.push(Note::warning(format!(
             "the rate of the file, {of_file} Hz, is replaced by {asked} Hz"
         )));
     }
-    Ok(Some(asked))
+    Some(asked)
 }
 
 /// Seconds → samples.
@@ -149,13 +135,6 @@ fn window(
 ) -> Result<Range<usize>> {
     let sample = |option, seconds: Option<f64>, otherwise: usize| match seconds {
         None => Ok(otherwise),
-        Some(seconds) if !(seconds.is_finite() && seconds >= 0.0) => Err(Error::request(
-            path,
-            option,
-            "a number of seconds from 0",
-            seconds.to_string(),
-            "correct it",
-        )),
         Some(seconds) => match rate {
             // 0.3 s at 10 Hz is sample 3, whatever the last bit of the product says.
             Some(rate) => Ok(((seconds * rate - 1e-6).ceil().max(0.0) as usize).min(n_samples)),

@@ -143,6 +143,7 @@ pub fn inspect(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Summary>
 }
 
 fn open(path: &Path, options: &ReadOptions) -> Result<(Format, Box<dyn Reader>)> {
+    options.check(path)?;
     let (format, path) = sniff::sniff(path)?;
     let source = Source::open(&path)?;
     let reader: Box<dyn Reader> = match format {

@@ -3,10 +3,17 @@
 use super::Format;
 use super::selection::ChannelSelection;
 use super::table::Variable;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::path::Path;
 use strtransformer::Recording;
 
 /// What to read. The default is everything, with all that can be detected being detected.
+///
+/// The one definition of these options: the program makes its arguments of it (feature
+/// `arguments`; the first line of each comment is the help), Python and the folder of a run keep
+/// it as JSON.
 ///
 /// ```
 /// use strt_io::ReadOptions;
@@ -17,39 +24,126 @@ use strtransformer::Recording;
 /// };
 /// # assert_eq!(options.rate, None);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "arguments", derive(clap::Args))]
+#[cfg_attr(
+    feature = "arguments",
+    command(next_help_heading = "Reading the recording")
+)]
 pub struct ReadOptions {
-    /// Samples per second, in place of what the file says.
+    /// Samples per second, in place of what the file says
+    #[cfg_attr(
+        feature = "arguments",
+        arg(long, value_name = "HZ", allow_negative_numbers = true)
+    )]
     pub rate: Option<f64>,
-    /// The array to take from a file that holds several (NPZ, MATLAB, HDF5); fields of structures
-    /// as `name.field`.
-    pub variable: Option<String>,
-    /// The channels to take, in this order.
+    /// Channels to take: names, numbers from 1, ranges, such as Fz,Cz,5-8
+    #[cfg_attr(feature = "arguments", arg(long, value_name = "LIST"))]
     pub channels: Option<ChannelSelection>,
-    /// Leave out what comes before this many seconds from the first sample.
+    /// Leave out what comes before this many seconds
+    #[cfg_attr(
+        feature = "arguments",
+        arg(long, value_name = "SECONDS", allow_negative_numbers = true)
+    )]
     pub start: Option<f64>,
-    /// Leave out what comes at or after this many seconds from the first sample.
+    /// Leave out what comes from this many seconds on
+    #[cfg_attr(
+        feature = "arguments",
+        arg(long, value_name = "SECONDS", allow_negative_numbers = true)
+    )]
     pub stop: Option<f64>,
-    /// Take an array as channels × samples instead of samples × channels (NPY, NPZ, MATLAB, HDF5).
+    /// The array to take from a file that holds several (NPZ, MATLAB)
+    ///
+    /// Of NPZ, MATLAB and HDF5; a field of a structure is `name.field`.
+    #[cfg_attr(
+        feature = "arguments",
+        arg(long, value_name = "NAME", long_help = None)
+    )]
+    pub variable: Option<String>,
+    /// Take an array as channels × samples
+    ///
+    /// Of NPY, NPZ, MATLAB and HDF5; otherwise samples × channels.
+    #[cfg_attr(feature = "arguments", arg(long, long_help = None))]
     pub transpose: bool,
-    /// The character between the columns of a text; a space stands for any white space.
+    /// Character between the columns of a text [default: detected]
+    ///
+    /// A space stands for any white space.
+    #[cfg_attr(
+        feature = "arguments",
+        arg(long, value_name = "CHARACTER", long_help = None)
+    )]
     pub delimiter: Option<char>,
-    /// Whether the first line of a text holds names.
+    /// Whether the first line of a text holds names [default: detected]
+    #[cfg_attr(feature = "arguments", arg(skip))]
     pub header: Option<bool>,
-    /// Which column of a table holds the time.
-    pub time_column: TimeColumn,
+    /// Column of a text that holds the time, or `none` [default: detected]
+    #[cfg_attr(feature = "arguments", arg(long, value_name = "NAME"))]
+    pub time_column: Option<TimeColumn>,
+}
+
+impl ReadOptions {
+    /// Refuses what no file can satisfy; `path` is named in the message.
+    ///
+    /// # Errors
+    /// [`Error::Request`] with the option, what is expected of it and what it holds.
+    pub fn check(&self, path: &Path) -> Result<()> {
+        let refused = |option, expected: &str, found: String, remedy: &'static str| {
+            Err(Error::request(path, option, expected, found, remedy))
+        };
+        if let Some(rate) = self.rate.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
+            let remedy = "give samples per second, or leave it out";
+            return refused("rate", "a finite number above 0", rate.to_string(), remedy);
+        }
+        for (option, given) in [("start", self.start), ("stop", self.stop)] {
+            if let Some(seconds) = given.filter(|given| !(given.is_finite() && *given >= 0.0)) {
+                let expected = "a number of seconds from 0";
+                return refused(option, expected, seconds.to_string(), "correct it");
+            }
+        }
+        if let Some(delimiter) = self.delimiter.filter(|delimiter| !delimiter.is_ascii()) {
+            let remedy = "use one of , ; | tab or space";
+            return refused(
+                "delimiter",
+                "an ASCII character",
+                format!("`{delimiter}`"),
+                remedy,
+            );
+        }
+        Ok(())
+    }
 }
 
 /// Which column of a table (text, Parquet) holds the time. It gives the rate and is no channel.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// Not given, it is the first one when it is called so or, in a text without names, rises in equal
+/// steps. As text it is the name, or `none`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub enum TimeColumn {
-    /// The first one, when it is called so or, in a text without names, rises in equal steps.
-    #[default]
-    Detect,
     /// None: all columns are channels.
     Absent,
     /// The one of this name.
     Named(String),
+}
+
+impl From<String> for TimeColumn {
+    fn from(text: String) -> Self {
+        if text == "none" {
+            Self::Absent
+        } else {
+            Self::Named(text)
+        }
+    }
+}
+
+impl From<TimeColumn> for String {
+    fn from(column: TimeColumn) -> Self {
+        match column {
+            TimeColumn::Absent => "none".into(),
+            TimeColumn::Named(name) => name,
+        }
+    }
 }
 
 /// A recording and what was detected on the way.

@@ -5,6 +5,7 @@
 
 use super::assemble::shortened;
 use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The channels to take, as they are asked for: names, numbers from 1, and ranges of numbers,
@@ -14,13 +15,27 @@ use std::path::Path;
 /// let selection = strt_io::ChannelSelection::from("Fz, Cz, 3, 5-8");
 /// assert_eq!(selection.words(), ["Fz", "Cz", "3", "5-8"]);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub struct ChannelSelection {
+    text: String,
     words: Vec<String>,
+}
+
+impl From<ChannelSelection> for String {
+    fn from(selection: ChannelSelection) -> Self {
+        selection.text
+    }
 }
 
 impl From<&str> for ChannelSelection {
     fn from(text: &str) -> Self {
+        text.to_string().into()
+    }
+}
+
+impl From<String> for ChannelSelection {
+    fn from(text: String) -> Self {
         let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
         for character in text.chars() {
             match character {
@@ -33,7 +48,7 @@ impl From<&str> for ChannelSelection {
         words
             .iter_mut()
             .for_each(|word| *word = word.trim().to_string());
-        Self { words }
+        Self { text, words }
     }
 }
 

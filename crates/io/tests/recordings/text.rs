@@ -157,7 +157,7 @@ fn time_columns() {
     let path = Made::new();
     let path = path.file("a.csv", "a,clock\n1,0\n2,0.5\n3,1\n");
     let named = ReadOptions {
-        time_column: TimeColumn::Named("clock".into()),
+        time_column: Some(TimeColumn::Named("clock".into())),
         ..ReadOptions::default()
     };
     let opened = read_recording(&path, &named).unwrap();
@@ -166,7 +166,7 @@ fn time_columns() {
     let made = Made::new();
     let path = made.file("b.csv", "time,a\n0,1\n1,2\n");
     let absent = ReadOptions {
-        time_column: TimeColumn::Absent,
+        time_column: Some(TimeColumn::Absent),
         ..ReadOptions::default()
     };
     assert_eq!(

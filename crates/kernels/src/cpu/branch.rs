@@ -13,7 +13,7 @@ use super::shared::Shared;
 use super::simd::Simd;
 use super::workspace::{LayerTape, Scratch, Workspace};
 use crate::flops::JobSize;
-use crate::{Job, Layout, NetworkShape, Outcome, Pooling, ScaleShape};
+use crate::{BranchSet, Job, Judge, Layout, NetworkShape, Outcome, ScaleShape};
 
 /// A branch of fixed size: everything but parameters and data.
 #[derive(Clone, Copy)]
@@ -26,8 +26,8 @@ pub struct Branch<'a> {
     pub layout: &'a Layout,
     /// Positional encodings, row-major, at least N + shift rows.
     pub positions: &'a [f32],
-    /// How errors are pooled into ℓ.
-    pub pooling: Option<Pooling>,
+    /// The set that it belongs to, for the blocks of its errors.
+    pub branches: &'a BranchSet,
 }
 
 /// Parameters of one branch in both orders.
@@ -80,8 +80,8 @@ impl<'a> Branch<'a> {
         }
     }
 
-    /// Energy and unit gradients of one job; ∂ℓ/∂parameters overwrites `d_parameters`. Returns what
-    /// the amount of arithmetic depends on.
+    /// Errors and gradients of one job, as [`Engine::evaluate`](crate::Engine::evaluate) says;
+    /// ∂g/∂parameters overwrites `d_parameters`. Returns what the amount of arithmetic depends on.
     pub fn evaluate<S: Simd>(
         &self,
         simd: S,
@@ -89,6 +89,7 @@ impl<'a> Branch<'a> {
         parameters: &[f32],
         job: &Job,
         slope: f64,
+        judge: Judge<'_>,
         d_parameters: &mut [f32],
         work: &mut Workspace,
         outcome: &mut Outcome,
@@ -154,7 +155,7 @@ impl<'a> Branch<'a> {
                 .forward(simd, crew, &scene(l), x, y, tape, between);
             std::mem::swap(&mut x, &mut y);
         }
-        outcome.energy = run.predict(&x[..m * d], predicted, errors);
+        run.predict(&x[..m * d], judge, &mut outcome.errors, predicted, errors);
 
         // Backward. From here x and y hold gradients, and errors the factors of the gradients of
         // the predictions.

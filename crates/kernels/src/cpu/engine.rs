@@ -1,9 +1,9 @@
 //! [`CpuEngine`]: the seam implemented in f32, all branches in parallel on the current rayon pool.
 //!
-//! One job is one draw of one branch; [`crew`] shares jobs and their parts out. Every job has a
-//! gradient of its own, and sums over draws are taken in their order, so the bits do not depend on
-//! the number of threads. Memory per thread is allocated when a pool with more threads than before
-//! first calls [`Engine::evaluate`]; all else in the constructor.
+//! One job is the window of one branch; [`crew`] shares jobs and their parts out. Every job has a
+//! gradient of its own, so the bits do not depend on the number of threads. Memory per thread is
+//! allocated when a pool with more threads than before first calls [`Engine::evaluate`]; all else
+//! in the constructor.
 
 use super::aligned::Aligned;
 use super::branch::Branch;
@@ -15,10 +15,9 @@ use super::workspace::{Scratch, Workspace};
 use super::{adam, attention, crew};
 use crate::flops::JobSize;
 use crate::{
-    AdamStep, BranchSet, Buffer, Engine, Flops, Job, Layout, Outcome, Precision, positions,
+    AdamStep, BranchSet, Buffer, Engine, Flops, Job, Judge, Layout, Outcome, Precision, positions,
 };
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The f32 engine: vectorised, multithreaded, and the same bits at any number of threads.
 ///
@@ -30,11 +29,9 @@ pub struct CpuEngine {
     layouts: Vec<Layout>,    // per scale
     positions: Vec<Aligned>, // per scale, (N + max_shift)×d
     states: Vec<BranchState>,
-    gradients: Vec<Aligned>, // per job; that of a branch's first draw becomes the mean over its draws
-    draws_left: Vec<AtomicUsize>, // per branch, while evaluating
-    sizes: Vec<JobSize>,     // per job, of the last evaluation
-    order: Vec<usize>,       // jobs, biggest first
-    slots: Vec<Slot>,        // per thread, as the next two
+    sizes: Vec<JobSize>, // per branch, of the last evaluation
+    order: Vec<usize>,   // branches, biggest job first
+    slots: Vec<Slot>,    // per thread, as the next two
     workspaces: Vec<Workspace>,
     scratches: Vec<Scratch>,
 }
@@ -44,6 +41,7 @@ struct BranchState {
     parameters: Aligned,
     first: Aligned,
     second: Aligned,
+    gradient: Aligned,
     gradient_norm_squared: f64,
 }
 
@@ -56,7 +54,6 @@ impl CpuEngine {
     /// An engine on a given instruction set. Panics if this machine does not have it.
     pub fn with_simd(branches: BranchSet, path: SimdPath) -> CpuEngine {
         assert!(path.is_available(), "this machine cannot run {path:?}");
-        branches.assert_pooling();
         let d_head = branches.network.d_head();
         assert!(
             d_head <= attention::MAX_D_HEAD,
@@ -86,16 +83,14 @@ impl CpuEngine {
                 parameters: zeros(b),
                 first: zeros(b),
                 second: zeros(b),
+                gradient: zeros(b),
                 gradient_norm_squared: 0.0,
             })
             .collect();
-        let n_jobs = branches.n_jobs();
         CpuEngine {
             states,
-            gradients: (0..n_jobs).map(|j| zeros(j / branches.n_draws)).collect(),
-            draws_left: (0..n_branches).map(|_| AtomicUsize::new(0)).collect(),
-            sizes: vec![JobSize::default(); n_jobs],
-            order: (0..n_jobs).collect(),
+            sizes: vec![JobSize::default(); n_branches],
+            order: (0..n_branches).collect(),
             slots: Vec::new(),
             workspaces: Vec::new(),
             scratches: Vec::new(),
@@ -115,9 +110,8 @@ impl CpuEngine {
     /// the first one.
     pub fn flops(&self) -> Flops {
         let mut flops = Flops::default();
-        for (j, &size) in self.sizes.iter().enumerate() {
-            let scale = self.branches.scale_of(j / self.branches.n_draws);
-            flops.add_job(&self.branches.network, scale, size);
+        for (b, &size) in self.sizes.iter().enumerate() {
+            flops.add_job(&self.branches.network, self.branches.scale_of(b), size);
         }
         for b in 0..self.states.len() {
             flops.add_update(&self.layouts[b % self.layouts.len()]);
@@ -137,12 +131,12 @@ impl CpuEngine {
 
     /// Orders the jobs by their estimated work.
     fn order_by_cost(&mut self, jobs: &[Job], slopes: &[f64]) {
-        let per_source = self.branches.scales.len() * self.branches.n_draws;
-        let cost = |j: usize| -> f64 {
-            let tokens = jobs[j].tokens.len() as f64;
+        let n_scales = self.branches.scales.len();
+        let cost = |b: usize| -> f64 {
+            let tokens = jobs[b].tokens.len() as f64;
             // A band reaches about 24/α patches to either side; one key costs about a hundredth of
             // a token's matrices.
-            let keys = (48.0 / slopes[j / per_source]).min(tokens);
+            let keys = (48.0 / slopes[b / n_scales]).min(tokens);
             tokens * (1.0 + 0.01 * keys)
         };
         self.order
@@ -154,104 +148,72 @@ impl CpuEngine {
         simd: S,
         jobs: &[Job],
         slopes: &[f64],
+        judge: Judge<'_>,
         outcomes: &mut [Outcome],
     ) {
         let n_threads = rayon::current_num_threads();
         self.make_room(n_threads);
-        let (n_scales, n_draws) = (self.branches.scales.len(), self.branches.n_draws);
-        for left in &mut self.draws_left {
-            *left.get_mut() = n_draws;
-        }
-        let (states, gradients) = (
-            Shared::new(&mut self.states),
-            Shared::new(&mut self.gradients),
-        );
+        let n_scales = self.branches.scales.len();
+        let states = Shared::new(&mut self.states);
         let (outcomes, sizes) = (Shared::new(outcomes), Shared::new(&mut self.sizes));
         crew::run(
             &self.order,
             &self.slots[..n_threads],
             &mut self.workspaces,
             &mut self.scratches,
-            |j, workspace, crew| {
-                let b = j / n_draws;
+            |b, workspace, crew| {
                 let (k, r) = (b / n_scales, b % n_scales);
                 let branch = Branch {
                     network: &self.branches.network,
                     scale: &self.branches.scales[r],
                     layout: &self.layouts[r],
                     positions: &self.positions[r],
-                    pooling: self.branches.pooling,
+                    branches: &self.branches,
                 };
-                // SAFETY: a job is led once, and its gradient, outcome and size are its own. While
-                // draws of a branch are left nobody writes its state.
-                let (state, gradient, outcome, size) = unsafe {
+                // SAFETY: a job is led once, and its branch, outcome and size are its own.
+                let (state, outcome, size) = unsafe {
                     (
-                        states.read(b),
-                        &mut gradients.part(j..j + 1)[0],
-                        &mut outcomes.part(j..j + 1)[0],
-                        &mut sizes.part(j..j + 1)[0],
+                        &mut states.part(b..b + 1)[0],
+                        &mut outcomes.part(b..b + 1)[0],
+                        &mut sizes.part(b..b + 1)[0],
                     )
                 };
                 *size = branch.evaluate(
                     simd,
                     crew,
                     &state.parameters,
-                    &jobs[j],
+                    &jobs[b],
                     slopes[k],
-                    gradient,
+                    judge,
+                    &mut state.gradient,
                     workspace,
                     outcome,
                 );
-                if self.draws_left[b].fetch_sub(1, Ordering::AcqRel) == 1 {
-                    // SAFETY: all draws of the branch are done, so their gradients and its state
-                    // are this thread's.
-                    let (state, gradients) = unsafe {
-                        (
-                            &mut states.part(b..b + 1)[0],
-                            gradients.part(b * n_draws..(b + 1) * n_draws),
-                        )
-                    };
-                    average(gradients);
-                    state.gradient_norm_squared = norm_squared(simd, &gradients[0]);
-                }
+                state.gradient_norm_squared = norm_squared(simd, &state.gradient);
             },
         );
     }
 
     fn update_with<S: Simd>(&mut self, simd: S, weights: &[f64], step: &AdamStep) {
-        let gradients = &self.gradients;
-        let n_draws = self.branches.n_draws;
         self.states
             .par_iter_mut()
             .with_max_len(1)
-            .enumerate()
-            .for_each(|(b, state)| {
+            .zip(weights)
+            .for_each(|(state, &weight)| {
                 let BranchState {
                     parameters,
                     first,
                     second,
+                    gradient,
                     ..
                 } = state;
-                let gradient = &gradients[b * n_draws];
-                adam::update(simd, step, weights[b], gradient, parameters, first, second);
+                adam::update(simd, step, weight, gradient, parameters, first, second);
             });
     }
 
     fn measure_with<S: Simd>(&mut self, simd: S, branch: usize) {
-        let gradient = &self.gradients[branch * self.branches.n_draws];
-        self.states[branch].gradient_norm_squared = norm_squared(simd, gradient);
-    }
-}
-
-/// The first of the gradients becomes their mean, summed in their order.
-fn average(gradients: &mut [Aligned]) {
-    let scale = 1.0 / gradients.len() as f32;
-    if let [mean, others @ ..] = gradients
-        && !others.is_empty()
-    {
-        for (i, g) in mean.iter_mut().enumerate() {
-            *g = others.iter().fold(*g, |sum, other| sum + other[i]) * scale;
-        }
+        let state = &mut self.states[branch];
+        state.gradient_norm_squared = norm_squared(simd, &state.gradient);
     }
 }
 
@@ -283,8 +245,14 @@ impl Engine for CpuEngine {
         Precision::F32
     }
 
-    fn evaluate(&mut self, jobs: &[Job], slopes: &[f64], outcomes: &mut [Outcome]) {
-        assert_eq!(jobs.len(), self.branches.n_jobs(), "jobs of one step");
+    fn evaluate(
+        &mut self,
+        jobs: &[Job],
+        slopes: &[f64],
+        judge: Judge<'_>,
+        outcomes: &mut [Outcome],
+    ) {
+        assert_eq!(jobs.len(), self.states.len(), "one job per branch");
         assert_eq!(outcomes.len(), jobs.len(), "one outcome per job");
         assert_eq!(
             slopes.len(),
@@ -292,7 +260,7 @@ impl Engine for CpuEngine {
             "one slope per source"
         );
         self.order_by_cost(jobs, slopes);
-        on_path!(self.evaluate_with(jobs, slopes, outcomes))
+        on_path!(self.evaluate_with(jobs, slopes, judge, outcomes))
     }
 
     fn gradient_norm_squared(&self, weights: &[f64]) -> f64 {
@@ -319,10 +287,7 @@ impl Engine for CpuEngine {
                 from = order[from];
             }
             for r in 0..n_scales {
-                let (a, b) = (k * n_scales + r, from * n_scales + r);
-                self.states.swap(a, b);
-                self.gradients
-                    .swap(a * self.branches.n_draws, b * self.branches.n_draws);
+                self.states.swap(k * n_scales + r, from * n_scales + r);
             }
         }
     }
@@ -331,7 +296,7 @@ impl Engine for CpuEngine {
         let state = &self.states[branch];
         let from = match buffer {
             Buffer::Parameters => &state.parameters,
-            Buffer::Gradient => &self.gradients[branch * self.branches.n_draws],
+            Buffer::Gradient => &state.gradient,
             Buffer::FirstMoment => &state.first,
             Buffer::SecondMoment => &state.second,
         };
@@ -345,14 +310,13 @@ impl Engine for CpuEngine {
         let state = &mut self.states[branch];
         let to = match buffer {
             Buffer::Parameters => &mut state.parameters,
-            Buffer::Gradient => &mut self.gradients[branch * self.branches.n_draws],
+            Buffer::Gradient => &mut state.gradient,
             Buffer::FirstMoment => &mut state.first,
             Buffer::SecondMoment => &mut state.second,
         };
         copy_in(to, values);
-        match buffer {
-            Buffer::Gradient => on_path!(self.measure_with(branch)),
-            Buffer::Parameters | Buffer::FirstMoment | Buffer::SecondMoment => {}
+        if buffer == Buffer::Gradient {
+            on_path!(self.measure_with(branch))
         }
     }
 }

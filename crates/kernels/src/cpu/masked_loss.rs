@@ -1,11 +1,10 @@
-//! Masked patch energy: ℓ = 1/(|M|P) Σ_{i∈M} ‖û_i − u_i‖², or the same pooled over blocks of the
-//! window: ℓ = exp(Σ_c |M_c|/|M| ln(ℓ_c + κ)) − κ, with ℓ_c the plain energy of M_c, the masked
-//! patches of block c.
+//! Masked patch errors: ℓ_c = 1/(|M_c|P) Σ_{i∈M_c} ‖û_i − u_i‖² of every block c of the window.
 //!
 //! A block may lie in several chunks of rows, so no row has its gradient before all have their
-//! errors: [`forward`] on every chunk, [`pool`] once, [`backward`] on every chunk.
+//! errors: [`forward`] on every chunk, [`by_block`] once, then the caller's judgement and
+//! [`row_factors`], [`backward`] on every chunk.
 
-use crate::Pooling;
+use crate::BlockError;
 
 /// Some rows of predicted and targets (rows × P) → `errors` (rows) ‖û_i − u_i‖², summed in f64;
 /// `predicted` becomes û − u in place.
@@ -23,40 +22,39 @@ pub fn forward(predicted: &mut [f32], targets: &[f32], patch: usize, errors: &mu
     }
 }
 
-/// `errors` (M) of all rows → ℓ, summed in the order of the rows. They become the factors of û − u
-/// in d_predicted: 2/(|M|P), and if pooled times (ℓ + κ)/(ℓ_c + κ), from ∂ℓ/∂ℓ_c = |M_c|/|M| (ℓ +
-/// κ)/(ℓ_c + κ). `block_of` says in which block a row lies; the rows of a block follow one another.
-pub fn pool(
-    errors: &mut [f64],
+/// `errors` (M) of all rows → ℓ_c of their blocks, summed in the order of the rows. `block_of` says
+/// in which block a row lies; the rows of a block follow one another.
+pub fn by_block(
+    errors: &[f64],
     patch: usize,
-    pooling: Option<Pooling>,
-    block_of: impl Fn(&Pooling, usize) -> usize,
-) -> f64 {
-    let m = errors.len();
-    let mean = |errors: &[f64]| errors.iter().sum::<f64>() / (errors.len() * patch) as f64;
-    let factor = 2.0 / (m * patch) as f64;
-    let Some(pooling) = pooling else {
-        let energy = mean(errors);
-        errors.fill(factor);
-        return energy;
-    };
-    let (mut total, mut start) = (0.0, 0); // Σ |M_c| ln(ℓ_c + κ)
-    while start < m {
-        let c = block_of(&pooling, start);
-        let size = (start..m)
-            .take_while(|&row| block_of(&pooling, row) == c)
-            .count();
-        let block = &mut errors[start..start + size];
-        let error = mean(block) + pooling.offset;
-        total += size as f64 * error.ln();
-        block.fill(error);
-        start += size;
+    block_of: impl Fn(usize) -> usize,
+    blocks: &mut Vec<BlockError>,
+) {
+    blocks.clear();
+    let mut start = 0;
+    while start < errors.len() {
+        let c = block_of(start);
+        let rest = start..errors.len();
+        let n_patches = rest.take_while(|&row| block_of(row) == c).count();
+        let total: f64 = errors[start..start + n_patches].iter().sum();
+        blocks.push(BlockError {
+            n_patches,
+            error: total / (n_patches * patch) as f64,
+            factor: 1.0,
+        });
+        start += n_patches;
     }
-    let energy = (total / m as f64).exp(); // ℓ + κ
-    for error in errors {
-        *error = factor * energy / *error;
+}
+
+/// → `factors` (M) of the rows of û − u in d_predicted: 2/(|M|P)·f_c, since ∂g/∂ℓ_c = |M_c|/|M| f_c.
+pub fn row_factors(blocks: &[BlockError], patch: usize, factors: &mut [f64]) {
+    let factor = 2.0 / (factors.len() * patch) as f64;
+    let mut rows = factors.iter_mut();
+    for block in blocks {
+        for row in rows.by_ref().take(block.n_patches) {
+            *row = factor * block.factor;
+        }
     }
-    energy - pooling.offset
 }
 
 /// Some rows of û − u (rows × P) become d_predicted = factor·(û − u) in place. The gradient of the

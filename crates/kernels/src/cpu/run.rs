@@ -10,7 +10,7 @@ use super::simd::Simd;
 use super::split::{Ranges, elements, row_blocks, within};
 use super::workspace::Scratch;
 use super::{layernorm, masked_loss};
-use crate::Job;
+use crate::{BlockError, Job, Judge};
 use std::ops::Range;
 
 /// One job on its way through a branch.
@@ -80,15 +80,23 @@ impl<S: Simd> Run<'_, S> {
         )
     }
 
-    /// x (M×d) at the masked tokens → ℓ; `differences` (M×P) û − u, `factors` (M) of their rows in
-    /// d_predicted.
-    pub fn predict(&self, x: &[f32], differences: &mut [f32], factors: &mut [f64]) -> f64 {
+    /// x (M×d) at the masked tokens → `blocks`, the errors of their blocks as `judge` leaves them;
+    /// `differences` (M×P) û − u, `factors` (M) of their rows in d_predicted.
+    pub fn predict(
+        &self,
+        x: &[f32],
+        judge: Judge<'_>,
+        blocks: &mut Vec<BlockError>,
+        differences: &mut [f32],
+        factors: &mut [f64],
+    ) {
         let (simd, job, branch) = (self.simd, self.job, self.branch);
         let (d, patch, m) = (branch.network.d_model, branch.scale.patch, job.masked.len());
         let (gain, bias, head) = self.prediction();
         let chunks = Ranges::chunks(m);
-        let errors = &mut factors[..m]; // until they are pooled
-        let (differences, shared_errors) = (Shared::new(differences), Shared::new(errors));
+        let factors = &mut factors[..m];
+        // Until the blocks are judged, `factors` holds the errors of the rows.
+        let (differences, shared_errors) = (Shared::new(differences), Shared::new(factors));
         self.crew.for_each(chunks.len(), |scratch, chunk| {
             for rows in row_blocks(chunks.get(chunk)) {
                 let count = rows.len();
@@ -108,10 +116,13 @@ impl<S: Simd> Run<'_, S> {
                 masked_loss::forward(predicted, targets, patch, errors);
             }
         });
-        masked_loss::pool(errors, patch, branch.pooling, |pooling, row| {
+        let block_of = |row: usize| {
             let token = job.tokens[job.masked[row] as usize];
-            pooling.block_of(token as usize, branch.scale)
-        })
+            branch.branches.block_of(token as usize, branch.scale)
+        };
+        masked_loss::by_block(factors, patch, block_of, blocks);
+        judge(blocks);
+        masked_loss::row_factors(blocks, patch, factors);
     }
 
     /// x (M×d) becomes d_x; what [`Run::predict`] left becomes d_predicted (M×P). The norm is

@@ -40,14 +40,4 @@ impl<'a, T> Shared<'a, T> {
         // SAFETY: inside the slice; the caller promises that nobody else looks.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
-
-    /// Element i, to read.
-    ///
-    /// # Safety
-    /// While the result lives, no part with this element may exist.
-    pub unsafe fn read(&self, i: usize) -> &T {
-        assert!(i < self.len, "an element of the slice");
-        // SAFETY: inside the slice; the caller promises that nobody writes.
-        unsafe { &*self.start.add(i) }
-    }
 }

@@ -7,7 +7,7 @@
 use super::attention::Attention;
 use super::{gelu, layernorm, linear, masked_loss, patch};
 use crate::layout::LayerLayout;
-use crate::{Job, Layout, NetworkShape, Outcome, Pooling, ScaleShape};
+use crate::{BranchSet, Job, Judge, Layout, NetworkShape, Outcome, ScaleShape};
 
 /// A branch of fixed size: everything but parameters and data.
 pub struct Branch<'a> {
@@ -19,8 +19,8 @@ pub struct Branch<'a> {
     pub layout: &'a Layout,
     /// Positional encodings, row-major, at least N + shift rows.
     pub positions: &'a [f64],
-    /// How errors are pooled into ℓ.
-    pub pooling: Option<Pooling>,
+    /// The set that it belongs to, for the blocks of its errors.
+    pub branches: &'a BranchSet,
 }
 
 /// What the backward pass of one layer needs.
@@ -61,12 +61,14 @@ impl Branch<'_> {
         bias
     }
 
-    /// Energy and unit gradients of one job; ∂ℓ/∂parameters is added into `d_parameters`.
-    pub fn energy(
+    /// Errors and gradients of one job, as [`Engine::evaluate`](crate::Engine::evaluate) says;
+    /// ∂g/∂parameters is added into `d_parameters`.
+    pub fn evaluate(
         &self,
         parameters: &[f64],
         job: &Job,
         slope: f64,
+        judge: Judge<'_>,
         d_parameters: &mut [f64],
     ) -> Outcome {
         let (n, d) = (self.scale.n_patches, self.network.d_model);
@@ -108,20 +110,13 @@ impl Branch<'_> {
             &parameters[layout.w_out.clone()],
             &parameters[layout.b_out.clone()],
         );
-        let blocks = self.pooling.map(|pooling| masked_loss::Blocks {
-            of: masked
-                .iter()
-                .map(|&i| pooling.block_of(i, self.scale))
-                .collect(),
-            offset: pooling.offset,
-        });
-        let energy = masked_loss::forward(
-            &predicted,
-            &patches,
-            &masked,
-            self.scale.patch,
-            blocks.as_ref(),
-        );
+        let block_of: Vec<usize> = masked
+            .iter()
+            .map(|&i| self.branches.block_of(i, self.scale))
+            .collect();
+        let mut errors =
+            masked_loss::forward(&predicted, &patches, &masked, &block_of, self.scale.patch);
+        judge(&mut errors);
 
         // Backward.
         let mut d_patches = vec![0.0; patches.len()];
@@ -130,8 +125,8 @@ impl Branch<'_> {
             &predicted,
             &patches,
             &masked,
+            &errors,
             self.scale.patch,
-            blocks.as_ref(),
             &mut d_predicted,
             &mut d_patches,
         );
@@ -177,7 +172,7 @@ impl Branch<'_> {
         let mut d_window = vec![0.0; job.window.len()];
         patch::backward(&d_patches, self.scale, &mut d_window);
         Outcome {
-            energy,
+            errors,
             d_window,
             d_slope,
         }

@@ -1,7 +1,9 @@
 //! [`ReferenceEngine`]: the seam implemented by the oracle, one branch after the other.
 
 use super::branch::Branch;
-use crate::{AdamStep, BranchSet, Buffer, Engine, Job, Layout, Outcome, Precision, positions};
+use crate::{
+    AdamStep, BranchSet, Buffer, Engine, Job, Judge, Layout, Outcome, Precision, positions,
+};
 
 /// The f64 engine. Obviously right, slow.
 pub struct ReferenceEngine {
@@ -22,7 +24,6 @@ struct BranchState {
 impl ReferenceEngine {
     /// An engine with all parameters zero; fill them through [`Engine::write`].
     pub fn new(branches: BranchSet) -> ReferenceEngine {
-        branches.assert_pooling();
         let d = branches.network.d_model;
         let layouts: Vec<Layout> = branches
             .scales
@@ -73,8 +74,14 @@ impl Engine for ReferenceEngine {
         Precision::F64
     }
 
-    fn evaluate(&mut self, jobs: &[Job], slopes: &[f64], outcomes: &mut [Outcome]) {
-        let (n_scales, n_draws) = (self.branches.scales.len(), self.branches.n_draws);
+    fn evaluate(
+        &mut self,
+        jobs: &[Job],
+        slopes: &[f64],
+        judge: Judge<'_>,
+        outcomes: &mut [Outcome],
+    ) {
+        let n_scales = self.branches.scales.len();
         for (b, state) in self.state.iter_mut().enumerate() {
             let (k, r) = (b / n_scales, b % n_scales);
             let branch = Branch {
@@ -82,14 +89,12 @@ impl Engine for ReferenceEngine {
                 scale: &self.branches.scales[r],
                 layout: &self.layouts[r],
                 positions: &self.positions[r],
-                pooling: self.branches.pooling,
+                branches: &self.branches,
             };
             state.gradient.fill(0.0);
-            for j in b * n_draws..(b + 1) * n_draws {
-                outcomes[j] =
-                    branch.energy(&state.parameters, &jobs[j], slopes[k], &mut state.gradient);
-            }
-            state.gradient.iter_mut().for_each(|g| *g /= n_draws as f64);
+            let d_parameters = &mut state.gradient;
+            outcomes[b] =
+                branch.evaluate(&state.parameters, &jobs[b], slopes[k], judge, d_parameters);
         }
     }
 

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal, StandardUniform};
 use strt_kernels::{
-    BranchSet, Buffer, Engine, Init, Job, Layout, NetworkShape, Outcome, Pooling, ScaleShape,
+    BlockError, BranchSet, Buffer, Engine, Init, Job, Layout, NetworkShape, Outcome, ScaleShape,
 };
 
 /// One step's worth of inputs for a set of branches.
@@ -15,6 +15,15 @@ pub struct Problem {
     pub parameters: Vec<Vec<f64>>,
     pub jobs: Vec<Job>,
     pub slopes: Vec<f64>,
+    /// κ, where the errors of blocks are judged by their logarithm.
+    pub kappa: Option<f64>,
+}
+
+/// Errors reported in blocks of so many samples and judged by ln(ℓ_c + κ).
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks {
+    pub samples: usize,
+    pub kappa: f64,
 }
 
 /// How to draw one.
@@ -23,13 +32,12 @@ pub struct Recipe {
     pub network: NetworkShape,
     pub scales: Vec<ScaleShape>,
     pub slopes: Vec<f64>,
-    pub n_draws: usize,
     /// Share of patches that are masked; at least one always is.
     pub mask: f64,
     /// Share of patches that are invalid; at least one stays valid.
     pub invalid: f64,
     pub max_shift: usize,
-    pub pooling: Option<Pooling>,
+    pub blocks: Option<Blocks>,
     /// Factor on the query and key weights.
     pub sharpness: f64,
     pub seed: u64,
@@ -51,9 +59,9 @@ pub fn scale(patch: usize, stride: usize, n_patches: usize) -> ScaleShape {
     }
 }
 
-/// Errors pooled over blocks of so many samples.
-pub fn pooled(block: usize, offset: f64) -> Option<Pooling> {
-    Some(Pooling { block, offset })
+/// Shorthand for [`Blocks`].
+pub fn blocks(samples: usize, kappa: f64) -> Option<Blocks> {
+    Some(Blocks { samples, kappa })
 }
 
 impl Default for Recipe {
@@ -62,11 +70,10 @@ impl Default for Recipe {
             network: NETWORK,
             scales: vec![scale(8, 8, 23)],
             slopes: vec![0.3],
-            n_draws: 1,
             mask: 0.4,
             invalid: 0.0,
             max_shift: 5,
-            pooling: None,
+            blocks: None,
             sharpness: 1.0,
             seed: 1,
         }
@@ -80,9 +87,8 @@ impl Recipe {
             n_sources: self.slopes.len(),
             scales: self.scales.clone(),
             network: self.network,
-            n_draws: self.n_draws,
             max_shift: self.max_shift,
-            pooling: self.pooling,
+            error_block: self.blocks.map(|blocks| blocks.samples),
         };
         let d = self.network.d_model;
         let parameters = (0..branches.n_branches())
@@ -111,9 +117,9 @@ impl Recipe {
                 values
             })
             .collect();
-        let jobs = (0..branches.n_jobs())
+        let jobs = (0..branches.n_branches())
             .map(|j| {
-                let shape = *branches.scale_of(j / self.n_draws);
+                let shape = *branches.scale_of(j);
                 let mut chosen = |count: usize, share: f64| -> Vec<u32> {
                     let picks: Vec<u32> = (0..count as u32)
                         .filter(|_| Distribution::<f64>::sample(&StandardUniform, &mut rng) < share)
@@ -146,6 +152,7 @@ impl Recipe {
             parameters,
             jobs,
             slopes: self.slopes.clone(),
+            kappa: self.blocks.map(|blocks| blocks.kappa),
         }
     }
 }
@@ -161,8 +168,31 @@ impl Problem {
 
     pub fn evaluate(&self, engine: &mut impl Engine) -> Vec<Outcome> {
         let mut outcomes = vec![Outcome::default(); self.jobs.len()];
-        engine.evaluate(&self.jobs, &self.slopes, &mut outcomes);
+        let judge = |errors: &mut [BlockError]| self.judge(errors);
+        engine.evaluate(&self.jobs, &self.slopes, &judge, &mut outcomes);
         outcomes
+    }
+
+    /// ∂ ln(ℓ_c + κ)/∂ℓ_c as the factor of block c; without κ the factors stay 1.
+    pub fn judge(&self, errors: &mut [BlockError]) {
+        if let Some(kappa) = self.kappa {
+            errors
+                .iter_mut()
+                .for_each(|block| block.factor = 1.0 / (block.error + kappa));
+        }
+    }
+
+    /// What the gradients of an outcome belong to: Σ_c |M_c|/|M| ln(ℓ_c + κ), or ℓ without κ.
+    pub fn judged(&self, outcome: &Outcome) -> f64 {
+        let Some(kappa) = self.kappa else {
+            return outcome.energy();
+        };
+        let n: usize = outcome.errors.iter().map(|block| block.n_patches).sum();
+        let logarithms = outcome
+            .errors
+            .iter()
+            .map(|block| block.n_patches as f64 * (block.error + kappa).ln());
+        logarithms.sum::<f64>() / n as f64
     }
 }
 

@@ -13,13 +13,14 @@
 //! columns, is switched on.
 
 use super::instance::{
-    any_channels, bare, entries, normal, rows_of, source_gradient, source_hessian, sources_mut,
+    any_channels, bare, entries, normal, rows_of, set_sources, source_gradient, source_hessian,
 };
 use super::{Bound, Check, Figure, Findings, Side, Variant, tiny};
 use crate::Result;
 use faer::Mat;
 use strtransformer::Trainer;
 use strtransformer::config::SeparationForm;
+use strtransformer::internals::Inspect;
 
 pub(super) const CHECK: Check = Check {
     name: "decoupling",
@@ -44,10 +45,10 @@ fn experiment(variant: Variant) -> Result<Findings> {
     }
     let mut trainer = Trainer::new(&any_channels(N_SAMPLES, N_SOURCES)?, &config)?;
     let s = normal(N_SAMPLES, N_SOURCES, 2);
-    sources_mut(&mut trainer).copy_from(&s);
+    set_sources(&mut trainer, &s);
 
     let terms = trainer.evaluate_at(0);
-    let mean = trainer.objective().branch_structure.iter().sum::<f64>() / N_SOURCES as f64;
+    let mean = trainer.report().branch_structure.iter().sum::<f64>() / N_SOURCES as f64;
     let changed = changed_entries(&mut trainer, &s);
     // Columns one after the other: blocks are sources.
     let hessian = source_hessian(&mut trainer, STEP, |t, k| k * N_SAMPLES + t);
@@ -88,17 +89,18 @@ fn experiment(variant: Variant) -> Result<Findings> {
         asymmetry,
         Bound::AtMost(1e-6),
     );
-    findings.sentence = match changed == 0 && between <= 1e-12 * within {
-        true => format!(
+    findings.sentence = if changed == 0 && between <= 1e-12 * within {
+        format!(
             "With {N_SOURCES} sources of {N_SAMPLES} samples, no bit of a gradient column changes when the other columns are \
              replaced, and the largest Hessian entry between sources is {} beside {within:.2} within them.",
             tiny(between)
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "The sources are coupled: {changed} gradient entries change when the other columns are replaced, and the largest \
              Hessian entry between sources is {} beside {within:.2} within them.",
             tiny(between)
-        ),
+        )
     };
     findings.figures.push(map(&hessian));
     Ok(findings)
@@ -114,13 +116,13 @@ fn changed_entries(trainer: &mut Trainer, s: &Mat<f64>) -> usize {
         let mixed = Mat::from_fn(N_SAMPLES, N_SOURCES, |t, j| {
             if j == k { s[(t, j)] } else { other[(t, j)] }
         });
-        sources_mut(trainer).copy_from(&mixed);
+        set_sources(trainer, &mixed);
         let after = source_gradient(trainer);
         changed += (0..N_SAMPLES)
             .filter(|&t| before[(t, k)].to_bits() != after[(t, k)].to_bits())
             .count();
     }
-    sources_mut(trainer).copy_from(s);
+    set_sources(trainer, s);
     changed
 }
 

@@ -16,7 +16,10 @@
 //! smooth, the residual itself is O(ν) (ν times the multiplier of the constraint), its square
 //! O(ν²). Broken: Y has rank above K, so that the fiber is empty.
 
-use super::instance::{bare, entries, log10, networks, normal, set_networks, slope, sources_mut};
+use super::instance::{
+    bare, entries, gradient, log10, networks, normal, set_networks, set_sources, set_vector, slope,
+    sources,
+};
 use super::minimize::{Minimum, minimize};
 use super::{Axis, Bound, Check, Figure, Findings, Line, Variant};
 use crate::Result;
@@ -24,8 +27,8 @@ use faer::linalg::solvers::SolveLstsq;
 use faer::{Col, Mat};
 use std::f64::consts::TAU;
 use strtransformer::config::{Config, Coordinates, Init, Preprocess};
-use strtransformer::model::objective::Terms;
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::Inspect;
+use strtransformer::objective::Terms;
 use strtransformer::{Recording, Trainer};
 
 pub(super) const CHECK: Check = Check {
@@ -55,7 +58,7 @@ fn experiment(variant: Variant) -> Result<Findings> {
     let recording = recording(variant)?;
     let mut on_fiber = Trainer::new(&recording, &config(Coordinates::Fiber, f64::INFINITY))?;
     on_fiber.run(&mut ());
-    let trained = networks(&*on_fiber.model().engine);
+    let trained = networks(&on_fiber);
     let least = least_on_fiber(&mut on_fiber);
 
     let variances: Vec<f64> = (0..=6).map(|n| 10f64.powi(-n)).collect();
@@ -191,7 +194,7 @@ fn config(coordinates: Coordinates, variance: f64) -> Config {
 /// A run in which S is free, with these networks.
 fn free_run(recording: &Recording, trained: &[Vec<f64>], variance: f64) -> Result<Trainer> {
     let mut free = Trainer::new(recording, &config(Coordinates::Direct, variance))?;
-    set_networks(&mut *free.model_mut().engine, trained);
+    set_networks(&mut free, trained);
     Ok(free)
 }
 
@@ -199,12 +202,8 @@ fn free_run(recording: &Recording, trained: &[Vec<f64>], variance: f64) -> Resul
 /// R*.
 fn best_start(recording: &Recording, trained: &[Vec<f64>], variance: f64) -> Result<Col<f64>> {
     let mut free = free_run(recording, trained, variance)?;
-    let components = sources_mut(&mut free).clone();
-    let y = free
-        .objective()
-        .observations()
-        .expect("a short recording")
-        .to_owned();
+    let components = sources(&free);
+    let y = free.observations().expect("a short recording").to_owned();
     let mut best: Option<Minimum> = None;
     for a in directions(N_STARTS) {
         // θ by least squares; the features of an affine mixer are [z, 1], and Zw·A has unit
@@ -258,31 +257,25 @@ fn least_on_fiber(trainer: &mut Trainer) -> f64 {
 
 /// R and ∂R/∂A at S = Zw·A.
 fn regularizer(trainer: &mut Trainer, a: &Mat<f64>) -> (f64, Mat<f64>) {
-    trainer.model_mut().sources = SourceParameters::Fiber {
-        a: a.clone(),
-        e: None,
-    };
+    trainer.set_parameter("space.a", a);
     let terms = trainer.evaluate_at(0);
-    (terms.total, trainer.objective().gradient.fiber.clone())
+    (terms.total, gradient(trainer, "space.a"))
 }
 
 /// J and its gradient in (S, θ) as one vector.
 fn evaluate(trainer: &mut Trainer, x: &Col<f64>) -> (f64, Col<f64>) {
     let n = N_SAMPLES * N_SOURCES;
-    let model = trainer.model_mut();
-    model.sources = SourceParameters::Direct {
-        s: Mat::from_fn(N_SAMPLES, N_SOURCES, |t, k| x[k * N_SAMPLES + t]),
-    };
-    for (i, parameter) in model.mixer.parameters_mut().iter_mut().enumerate() {
-        *parameter = x[n + i];
-    }
+    let s = Mat::from_fn(N_SAMPLES, N_SOURCES, |t, k| x[k * N_SAMPLES + t]);
+    set_sources(trainer, &s);
+    let mixer: Vec<f64> = (n..x.nrows()).map(|i| x[i]).collect();
+    set_vector(trainer, "mixer", &mixer);
     let Terms { total, .. } = trainer.evaluate_at(0);
-    let gradient = &trainer.objective().gradient;
+    let (d_s, d_mixer) = (gradient(trainer, "space.s"), gradient(trainer, "mixer"));
     let d = Col::from_fn(x.nrows(), |i| {
         if i < n {
-            gradient.sources[(i % N_SAMPLES, i / N_SAMPLES)]
+            d_s[(i % N_SAMPLES, i / N_SAMPLES)]
         } else {
-            gradient.mixer[i - n]
+            d_mixer[(i - n, 0)]
         }
     });
     (total, d)

@@ -12,12 +12,15 @@
 //! c and is left out. With standardised sources nothing depends on c at all, and the infimum can be
 //! attained. Broken: the fall is claimed of standardised sources.
 
-use super::instance::{bare, layout, log10, networks, normal, set_networks, slope, sources_mut};
+use super::instance::{
+    bare, layout, log10, networks, normal, set_networks, set_sources, set_vector, slope,
+};
 use super::{Axis, Bound, Check, Figure, Findings, Line, Variant, tiny};
 use crate::Result;
 use faer::Mat;
 use strtransformer::config::Config;
-use strtransformer::model::objective::Terms;
+use strtransformer::internals::Inspect;
+use strtransformer::objective::Terms;
 use strtransformer::{Recording, Trainer};
 
 pub(super) const CHECK: Check = Check {
@@ -182,26 +185,26 @@ fn along_the_path(
     let mut trainer = Trainer::new(recording, config)?;
     let n_channels = recording.n_channels();
     let weights = normal(N_SOURCES, n_channels, 4);
-    let first = networks(&*trainer.model().engine);
+    let first = networks(&trainer);
     let path = factors.iter().map(|&c| {
-        sources_mut(&mut trainer).copy_from(faer::Scale(c) * s);
-        let model = trainer.model_mut();
+        set_sources(&mut trainer, &(faer::Scale(c) * s));
         let shared = if config.sources.standardize { 1.0 } else { c };
-        let mixer = model.mixer.parameters_mut();
+        let mut mixer = trainer.mixer().parameters().to_vec();
         for a in 0..n_channels {
             for k in 0..N_SOURCES {
                 mixer[a * (N_SOURCES + 1) + k] = weights[(k, a)] / shared;
             }
         }
+        set_vector(&mut trainer, "mixer", &mixer);
         let mut scaled = first.clone();
         for (branch, values) in scaled.iter_mut().enumerate() {
-            let layout = layout(&*model.engine, branch);
+            let layout = layout(&trainer, branch);
             values[layout.w_in].iter_mut().for_each(|w| *w /= shared);
             for place in [layout.w_out, layout.b_out] {
                 values[place].iter_mut().for_each(|w| *w *= shared);
             }
         }
-        set_networks(&mut *model.engine, &scaled);
+        set_networks(&mut trainer, &scaled);
         trainer.evaluate_at(0)
     });
     Ok(path.collect())

@@ -2,10 +2,10 @@
 
 use faer::{Mat, MatRef};
 use rand_distr::{Distribution, StandardNormal};
-use strt_kernels::{Buffer, Engine, Layout};
+use strt_kernels::{Buffer, Layout};
 use strt_signal::random::{Stream, rng};
 use strtransformer::config::{Config, EngineKind, Preprocess};
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::Inspect;
 use strtransformer::{Recording, Trainer};
 
 /// The preset `paper` on the f64 engine with tiny networks and every term switched off. Channels
@@ -46,17 +46,28 @@ pub(super) fn any_channels(n_samples: usize, n_sources: usize) -> crate::Result<
 }
 
 /// S of a run in direct coordinates.
-pub(super) fn sources_mut(trainer: &mut Trainer) -> &mut Mat<f64> {
-    match &mut trainer.model_mut().sources {
-        SourceParameters::Direct { s } => s,
-        _ => unreachable!("the checks that use this ask for direct coordinates"),
-    }
+pub(super) fn sources(trainer: &Trainer) -> Mat<f64> {
+    trainer
+        .parameter("space.s")
+        .expect("the checks that use this ask for direct coordinates")
+}
+
+/// Replaces S of a run in direct coordinates.
+pub(super) fn set_sources(trainer: &mut Trainer, s: &Mat<f64>) {
+    trainer.set_parameter("space.s", s);
 }
 
 /// ∂J/∂S at the present parameters with the draws of step 0.
 pub(super) fn source_gradient(trainer: &mut Trainer) -> Mat<f64> {
     trainer.evaluate_at(0);
-    trainer.objective().gradient.sources.clone()
+    gradient(trainer, "space.s")
+}
+
+/// ∂J/∂(the parameter of this name) at the last evaluation.
+pub(super) fn gradient(trainer: &Trainer, name: &str) -> Mat<f64> {
+    let gradient = trainer.gradient();
+    let known = gradient.get(name).expect("the gradient of a parameter");
+    known.to_owned()
 }
 
 /// The Hessian of J in the entries of S, by central differences of the gradient. Entry (t, k) has
@@ -66,17 +77,20 @@ pub(super) fn source_hessian(
     step: f64,
     place: impl Fn(usize, usize) -> usize,
 ) -> Mat<f64> {
-    let (t, k) = sources_mut(trainer).shape();
+    let mut s = sources(trainer);
+    let (t, k) = s.shape();
     let mut hessian = Mat::zeros(t * k, t * k);
     for (i, j) in entries(t, k) {
-        let middle = sources_mut(trainer)[(i, j)];
+        let middle = s[(i, j)];
         let (above, below) = (middle + step, middle - step);
         let mut at = |value: f64| {
-            sources_mut(trainer)[(i, j)] = value;
+            s[(i, j)] = value;
+            set_sources(trainer, &s);
             source_gradient(trainer)
         };
         let (upper, lower) = (at(above), at(below));
-        sources_mut(trainer)[(i, j)] = middle;
+        s[(i, j)] = middle;
+        set_sources(trainer, &s);
         for (row, column) in entries(t, k) {
             hessian[(place(row, column), place(i, j))] =
                 (upper[(row, column)] - lower[(row, column)]) / (above - below);
@@ -137,16 +151,17 @@ pub(super) fn orders(n: usize) -> Vec<Vec<usize>> {
 }
 
 /// Where the parameters of one branch lie.
-pub(super) fn layout(engine: &dyn Engine, branch: usize) -> Layout {
-    let branches = engine.branches();
+pub(super) fn layout(trainer: &Trainer, branch: usize) -> Layout {
+    let branches = trainer.transformer().engine().branches();
     Layout::new(branches.scale_of(branch).patch, &branches.network)
 }
 
 /// The parameters of every branch network.
-pub(super) fn networks(engine: &dyn Engine) -> Vec<Vec<f64>> {
+pub(super) fn networks(trainer: &Trainer) -> Vec<Vec<f64>> {
+    let engine = trainer.transformer().engine();
     (0..engine.branches().n_branches())
         .map(|branch| {
-            let mut values = vec![0.0; layout(engine, branch).len()];
+            let mut values = vec![0.0; layout(trainer, branch).len()];
             engine.read(Buffer::Parameters, branch, &mut values);
             values
         })
@@ -154,10 +169,16 @@ pub(super) fn networks(engine: &dyn Engine) -> Vec<Vec<f64>> {
 }
 
 /// Gives every branch network the parameters it had in another run.
-pub(super) fn set_networks(engine: &mut dyn Engine, networks: &[Vec<f64>]) {
+pub(super) fn set_networks(trainer: &mut Trainer, networks: &[Vec<f64>]) {
     for (branch, values) in networks.iter().enumerate() {
-        engine.write(Buffer::Parameters, branch, values);
+        set_vector(trainer, &format!("energy.network.{branch}"), values);
     }
+}
+
+/// Replaces the parameters of this name, a vector.
+pub(super) fn set_vector(trainer: &mut Trainer, name: &str, values: &[f64]) {
+    let column = MatRef::from_column_major_slice(values, values.len(), 1);
+    trainer.set_parameter(name, &column.to_owned());
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@
 //! of each branch, in f64, mean over draws. Broken: two sources share a temporal signature (cosine
 //! and sine of one frequency); the assignment is not reached then.
 
-use super::instance::{normal, relative_difference, rows_of, set_networks};
+use super::instance::{normal, relative_difference, rows_of, set_sources, set_vector};
 use super::{Axis, Bound, Check, Figure, Findings, Line, Side, Variant};
 use crate::Result;
 use faer::Mat;
@@ -27,7 +27,7 @@ use strt_score::match_sources;
 use strt_signal::assignment;
 use strt_synth::ProblemSpec;
 use strtransformer::config::{Config, Coordinates, EngineKind};
-use strtransformer::model::sources::SourceParameters;
+use strtransformer::internals::Inspect;
 use strtransformer::preprocess::Whitening;
 use strtransformer::train::separate;
 use strtransformer::{Recording, Trainer};
@@ -79,9 +79,10 @@ fn rotation(variant: Variant, findings: &mut Findings) -> Result<f64> {
         let shared = variant == Variant::Broken && k == 1;
         let phase = |frequency: f64| TAU * frequency * t as f64 / N_SAMPLES as f64;
         SQRT_2
-            * match shared {
-                true => phase(FREQUENCIES[0]).sin(),
-                false => phase(FREQUENCIES[k]).cos(),
+            * if shared {
+                phase(FREQUENCIES[0]).sin()
+            } else {
+                phase(FREQUENCIES[k]).cos()
             }
     });
     let y = &x * normal(N_SOURCES, N_CHANNELS, 8);
@@ -220,9 +221,11 @@ fn assignment(findings: &mut Findings) -> Result<f64> {
     frozen.weights.separation = Some(0.0);
     frozen.weights.smoothness = 0.0;
     let mut trainer = Trainer::new(&recording, &frozen)?;
-    let model = trainer.model_mut();
-    model.raw_gaps = separation.parts().raw_gaps.clone();
-    set_networks(&mut *model.engine, &separation.parts().networks);
+    let learned = separation.record();
+    set_vector(&mut trainer, "controller.raw_gaps", &learned.raw_gaps);
+    for (name, network) in learned.networks.iter() {
+        trainer.set_parameter(name, &network.to_owned());
+    }
     let cost = branch_cost(&mut trainer, &reference.z_score());
     let margin = assignment::margin(&cost);
     let best = assignment::minimal(cost.as_ref());
@@ -272,17 +275,15 @@ fn branch_cost(trainer: &mut Trainer, x: &Mat<f64>) -> Mat<f64> {
     let k = x.ncols();
     let mut cost = Mat::<f64>::zeros(k, k);
     for shift in 0..k {
-        trainer.model_mut().sources = SourceParameters::Direct {
-            s: Mat::from_fn(x.nrows(), k, |t, branch| x[(t, (branch + shift) % k)]),
-        };
+        let s = Mat::from_fn(x.nrows(), k, |t, branch| x[(t, (branch + shift) % k)]);
+        set_sources(trainer, &s);
         for draw in 0..N_DRAWS {
             trainer.evaluate_at(draw);
-            let objective = trainer.objective();
-            let n_scales = objective.energy.len() / k;
+            let report = trainer.report();
             for branch in 0..k {
-                let places = branch * n_scales..(branch + 1) * n_scales;
+                let places = branch * report.n_scales..(branch + 1) * report.n_scales;
                 let energy: f64 = places
-                    .map(|b| objective.state.scale_weights[b] * objective.energy[b])
+                    .map(|b| report.controller.scale_weights[b] * report.energy[b])
                     .sum();
                 cost[(branch, (branch + shift) % k)] += energy / N_DRAWS as f64;
             }

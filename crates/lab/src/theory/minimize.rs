@@ -41,9 +41,10 @@ pub(super) fn minimize(
         iterations += 1;
         let direction = -(&inverse * &gradient);
         let descent = inner(&direction, &gradient);
-        let found = match descent < 0.0 {
-            true => search(&mut f, &x, value, &direction, descent),
-            false => None,
+        let found = if descent < 0.0 {
+            search(&mut f, &x, value, &direction, descent)
+        } else {
+            None
         };
         let Some((step, new_value, new_gradient)) = found else {
             if fresh {

@@ -28,7 +28,7 @@
 //! # Ok::<(), strt_lab::Error>(())
 //! ```
 //!
-//! Deliberately absent: drawing (`strt-report`), printing and clocks (`strt verify`).
+//! Deliberately absent: drawing, printing and clocks (`verify`).
 
 mod decoupling;
 mod fiber;
@@ -118,7 +118,7 @@ pub struct CheckResult {
     pub sentence: String,
     /// The numbers.
     pub measurements: Vec<Measurement>,
-    /// The same as pictures.
+    /// What the numbers look like.
     pub figures: Vec<Figure>,
 }
 
@@ -297,9 +297,10 @@ impl Side {
 
 /// A small number for a sentence: 3e-12, and 0 for exactly 0.
 fn tiny(value: f64) -> String {
-    match value == 0.0 {
-        true => "0".into(),
-        false => format!("{value:.0e}"),
+    if value == 0.0 {
+        "0".into()
+    } else {
+        format!("{value:.0e}")
     }
 }
 

@@ -14,13 +14,14 @@
 //! center, slope and weights, but keep networks of their own.
 
 use super::instance::{
-    any_channels, bare, networks, normal, orders, rows_of, set_networks, sources_mut,
+    any_channels, bare, networks, normal, orders, rows_of, set_networks, set_sources,
 };
 use super::{Axis, Bound, Check, Figure, Findings, Side, Variant, tiny};
 use crate::Result;
 use faer::Mat;
 use strtransformer::Trainer;
-use strtransformer::model::draws::Draws;
+use strtransformer::energy::Draws;
+use strtransformer::internals::Inspect;
 
 pub(super) const CHECK: Check = Check {
     name: "permutations",
@@ -123,17 +124,19 @@ impl Case {
         config.weights.structure = Some(1.0);
         config.controller.gap_floor = f64::MIN_POSITIVE;
         let mut trainer = Trainer::new(&any_channels(N_SAMPLES, N_SOURCES)?, &config)?;
-        let model = trainer.model_mut();
         if equal_controller {
-            model.raw_gaps[1] = -1e4; // softplus gives exactly 0, so that u_2 = u_1
+            let gaps = trainer.parameter("controller.raw_gaps");
+            let mut gaps = gaps.expect("the controller has gaps");
+            gaps[(1, 0)] = -1e4; // softplus gives exactly 0, so that u_2 = u_1
+            trainer.set_parameter("controller.raw_gaps", &gaps);
         }
         if equal_networks {
             let n_scales = config.branches.patch_sizes.len();
-            let mut all = networks(&*model.engine);
+            let mut all = networks(&trainer);
             for r in 0..n_scales {
                 all[n_scales + r] = all[r].clone();
             }
-            set_networks(&mut *model.engine, &all);
+            set_networks(&mut trainer, &all);
         }
         Ok(Case { trainer })
     }
@@ -141,8 +144,14 @@ impl Case {
     /// L_str and Σ_r π_kr ℓ_kr of every branch, the columns of S in this order.
     fn structure(&mut self, s: &Mat<f64>, order: &[usize]) -> (f64, Vec<f64>) {
         let permuted = Mat::from_fn(s.nrows(), s.ncols(), |t, k| s[(t, order[k])]);
-        sources_mut(&mut self.trainer).copy_from(&permuted);
-        let scales = self.trainer.model().engine.branches().scales.clone();
+        set_sources(&mut self.trainer, &permuted);
+        let scales = self
+            .trainer
+            .transformer()
+            .engine()
+            .branches()
+            .scales
+            .clone();
         let same_masks = move |draws: &mut Draws| {
             for job in 0..N_SOURCES * scales.len() {
                 let n_patches = scales[job % scales.len()].n_patches;
@@ -153,7 +162,7 @@ impl Case {
         let terms = self.trainer.evaluate_with_draws(same_masks);
         (
             terms.structure,
-            self.trainer.objective().branch_structure.clone(),
+            self.trainer.report().branch_structure.to_vec(),
         )
     }
 

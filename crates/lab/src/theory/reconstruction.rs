@@ -14,13 +14,14 @@
 //! claimed where r ≠ 0.
 
 use super::instance::{
-    bare, entries, log10, normal, relative_difference, rows_of, slope, source_gradient,
-    source_hessian, sources_mut,
+    bare, entries, log10, normal, relative_difference, rows_of, set_sources, slope,
+    source_gradient, source_hessian, sources,
 };
 use super::{Axis, Bound, Check, Figure, Findings, Line, Side, Variant};
 use crate::Result;
 use faer::Mat;
 use strtransformer::config::{Config, MixerKind};
+use strtransformer::internals::Inspect;
 use strtransformer::{Recording, Trainer};
 
 pub(super) const CHECK: Check = Check {
@@ -157,7 +158,7 @@ fn config() -> Config {
 /// A run on channels `y` that stands at S.
 fn start(config: &Config, y: &Mat<f64>, s: &Mat<f64>) -> Result<Trainer> {
     let mut trainer = Trainer::new(&Recording::from_mat(y.clone())?, config)?;
-    sources_mut(&mut trainer).copy_from(s);
+    set_sources(&mut trainer, s);
     Ok(trainer)
 }
 
@@ -170,8 +171,7 @@ fn place(t: usize, k: usize) -> usize {
 fn mixed(trainer: &mut Trainer, s: &Mat<f64>) -> Mat<f64> {
     let mut y = Mat::zeros(N_SAMPLES, N_CHANNELS);
     trainer
-        .model()
-        .mixer
+        .mixer()
         .forward(s.as_ref(), y.as_mut(), &mut Vec::new());
     y
 }
@@ -179,15 +179,18 @@ fn mixed(trainer: &mut Trainer, s: &Mat<f64>) -> Mat<f64> {
 /// ∂J/∂S by five-point differences of J.
 fn gradient_by_differences(trainer: &mut Trainer) -> Mat<f64> {
     let mut gradient = Mat::zeros(N_SAMPLES, N_SOURCES);
+    let mut s = sources(trainer);
     for (t, k) in entries(N_SAMPLES, N_SOURCES) {
-        let middle = sources_mut(trainer)[(t, k)];
+        let middle = s[(t, k)];
         let h = 1e-3;
         let mut at = |offset: f64| {
-            sources_mut(trainer)[(t, k)] = middle + offset;
+            s[(t, k)] = middle + offset;
+            set_sources(trainer, &s);
             trainer.evaluate_at(0).total
         };
         gradient[(t, k)] = (at(-2.0 * h) - 8.0 * at(-h) + 8.0 * at(h) - at(2.0 * h)) / (12.0 * h);
-        sources_mut(trainer)[(t, k)] = middle;
+        s[(t, k)] = middle;
+        set_sources(trainer, &s);
     }
     gradient
 }
@@ -206,7 +209,7 @@ impl Formula {
     fn of(trainer: &Trainer, s: &Mat<f64>, y: &Mat<f64>) -> Formula {
         // θ: w (K×H), b (H), then the output layer over the features [s, tanh, 1] (F×m); all
         // column-major.
-        let parameters = trainer.model().mixer.parameters();
+        let parameters = trainer.mixer().parameters();
         let w = |k: usize, h: usize| parameters[h * N_SOURCES + k];
         let b = |h: usize| parameters[N_SOURCES * N_HIDDEN + h];
         let n_features = N_SOURCES + N_HIDDEN + 1;

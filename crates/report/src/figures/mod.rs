@@ -29,7 +29,7 @@ pub struct Figure {
 /// Draws all figures for which there is something to draw.
 pub fn draw(report: &Report<'_>) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
-    let history = report.kept_history();
+    let history = &report.history;
     if !history.is_empty() {
         figures.push(training::figure(report, &history)?);
         figures.push(structure::figure(report, &history)?);

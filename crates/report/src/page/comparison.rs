@@ -60,7 +60,8 @@ impl ComparisonPage<'_> {
         }));
         let map = heat_map(
             "Agreement of the methods",
-            "Heat map of the mean absolute correlation between the matched sources of every two methods.",
+            "Heat map of the mean absolute correlation between the matched sources of every two \
+             methods.",
             Side {
                 title: "method",
                 names: &names,
@@ -131,8 +132,8 @@ impl ComparisonPage<'_> {
             )
         };
         let mut parts = vec![Part::Caption(format!(
-            "Sources {} of the first method, each above the ones of the other methods that resemble it most; all have mean 0, \
-             standard deviation 1 and the sign of the first.",
+            "Sources {} of the first method, each above the ones of the other methods that \
+             resemble it most; all have mean 0, standard deviation 1 and the sign of the first.",
             source_numbers(n_sources).join(", ")
         ))];
         parts.push(Part::Charts((0..n_sources).map(chart).collect()));

@@ -5,7 +5,6 @@ use super::chart::{AxisStyle, Chart, Scale, Side, bars, heat_map};
 use super::view::{Part, Section, Table};
 use super::{source_name, source_numbers};
 use crate::Report;
-use crate::analysis::mixture::Mixture;
 use crate::decimate::thinned;
 use crate::number::{percent, significant};
 
@@ -21,7 +20,8 @@ const MOST_BARS: usize = 512;
 const MOST_NARROW: usize = 12;
 
 /// How much of each source is in each channel.
-pub fn weights(report: &Report<'_>, mixture: &Mixture) -> Section {
+pub fn weights(report: &Report<'_>) -> Section {
+    let mixture = report.mixture();
     let n_channels = report.recording.n_channels();
     let numbers = source_numbers(report.n_sources());
     let shown = thinned(n_channels, MOST_MAP_CELLS / numbers.len());
@@ -31,12 +31,11 @@ pub fn weights(report: &Report<'_>, mixture: &Mixture) -> Section {
         .collect();
     let weights_of = |&c: &usize| mixture.weights.row(c).iter().copied().collect::<Vec<f64>>();
     let matrix: Vec<Vec<f64>> = shown.iter().map(weights_of).collect();
-    let thinning = match shown.len() < n_channels {
-        true => format!(
-            " {} of {n_channels} channels are shown, evenly spaced.",
-            shown.len()
-        ),
-        false => String::new(),
+    let thinning = if shown.len() < n_channels {
+        let n = shown.len();
+        format!(" {n} of {n_channels} channels are shown, evenly spaced.")
+    } else {
+        String::new()
     };
     let about = match mixture.linear_share {
         None => {
@@ -44,8 +43,9 @@ pub fn weights(report: &Report<'_>, mixture: &Mixture) -> Section {
                 .into()
         }
         Some(share) => format!(
-            "The mixer is nonlinear, so no single matrix describes it. Shown is the linear map from sources to reconstructed \
-             channels that fits best; it accounts for {} of the reconstruction's variance.",
+            "The mixer is nonlinear, so no single matrix describes it. Shown is the linear map \
+             from sources to reconstructed channels that fits best; it accounts for {} of the \
+             reconstruction's variance.",
             percent(share)
         ),
     };
@@ -69,8 +69,9 @@ pub fn weights(report: &Report<'_>, mixture: &Mixture) -> Section {
             )
         }]),
         Part::Caption(format!(
-            "In standard deviations of the channel per standard deviation of the source, so that channels of different \
-             units can be compared. Red and blue are opposite signs; the sign of a whole column is arbitrary.{thinning}"
+            "In standard deviations of the channel per standard deviation of the source, so that \
+             channels of different units can be compared. Red and blue are opposite signs; the \
+             sign of a whole column is arbitrary.{thinning}"
         )),
     ];
     if names.len() * numbers.len() <= MOST_CELLS {
@@ -91,7 +92,8 @@ pub fn weights(report: &Report<'_>, mixture: &Mixture) -> Section {
 }
 
 /// What the reconstruction leaves of each channel.
-pub fn residual(report: &Report<'_>, mixture: &Mixture) -> Section {
+pub fn residual(report: &Report<'_>) -> Section {
+    let mixture = report.mixture();
     let mut shown: Vec<usize> = (0..report.recording.n_channels()).collect();
     let mut which = "";
     if shown.len() > MOST_BARS {
@@ -125,9 +127,9 @@ pub fn residual(report: &Report<'_>, mixture: &Mixture) -> Section {
                 ..chart
             }]),
             Part::Caption(format!(
-                "Noise of the channels stays here, and so does whatever fewer sources than needed cannot express. A \
-                 single high bar is a channel that shares little with the others; high bars throughout ask for more \
-                 sources.{which}"
+                "Noise of the channels stays here, and so does whatever fewer sources than needed \
+                 cannot express. A single high bar is a channel that shares little with the \
+                 others; high bars throughout ask for more sources.{which}"
             )),
             Part::Table(Table {
                 title: "Share of variance not explained, channel by channel".into(),
@@ -150,12 +152,14 @@ pub fn assignment(report: &Report<'_>) -> Section {
     let verdict = match margin {
         _ if report.n_sources() == 1 => "With one source there is nothing to exchange.".into(),
         m if m > 0.0 => format!(
-            "The present assignment is the cheapest: any exchange of sources would cost at least {} more.",
+            "The present assignment is the cheapest: any exchange of sources would cost at least \
+             {} more.",
             significant(m, 3)
         ),
         m if m.is_finite() => format!(
-            "Another assignment would be cheaper by {}. Sources are ordered by their time scale, which need not be the cheapest \
-             order: prediction of a slow source can profit most from short patches.",
+            "Another assignment would be cheaper by {}. Sources are ordered by their time scale, \
+             which need not be the cheapest order: prediction of a slow source can profit most \
+             from short patches.",
             significant(-m, 3)
         ),
         _ => "The costs are not finite.".into(),
@@ -167,15 +171,22 @@ pub fn assignment(report: &Report<'_>) -> Section {
             ..heat_map(
                 "Assignment cost H",
                 "Heat map of the cost of giving each source to each branch.",
-                Side { title: "branch", names: &numbers },
-                Side { title: "source", names: &numbers },
+                Side {
+                    title: "branch",
+                    names: &numbers,
+                },
+                Side {
+                    title: "source",
+                    names: &numbers,
+                },
                 matrix.clone(),
                 Scale::Sequential { range: None },
             )
         }]),
         Part::Caption(
-            "H is the prediction error of a source, weighted by the patch sizes that a branch looks at. The assignment is clear \
-             where the diagonal is dark and the rest of its row and column bright; the margin Δ says how clear."
+            "H is the prediction error of a source, weighted by the patch sizes that a branch \
+             looks at. The assignment is clear where the diagonal is dark and the rest of its row \
+             and column bright; the margin Δ says how clear."
                 .into(),
         ),
     ];

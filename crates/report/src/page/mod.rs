@@ -1,10 +1,9 @@
 //! The HTML page: sections in the order in which they are read.
 //!
-//! In: a checked [`Report`]. Out: HTML. A section turns numbers into charts, tables and sentences
+//! In: a [`Report`]. Out: HTML. A section turns numbers into charts, tables and sentences
 //! ([`view`]); the template writes them. No section knows another.
 
-mod benchmark;
-mod chart;
+pub mod chart;
 mod comparison;
 mod mixing;
 mod provenance;
@@ -13,23 +12,18 @@ mod spectra;
 mod structure;
 mod summary;
 mod training;
-mod verify;
-mod view;
+pub mod view;
 
-pub use benchmark::BenchmarkPage;
 pub use comparison::{ComparedMethod, ComparisonPage};
 
-use crate::analysis::mixture::Mixture;
 use crate::decimate::thinned;
 use crate::{Report, Result, palette};
-pub use verify::write as write_verification;
 use view::{Page, Part};
 
 /// Writes the page.
 pub fn write(report: &Report<'_>) -> Result<String> {
-    let mixture = Mixture::of(report.recording, report.separation)?;
     let mut sections = vec![
-        summary::section(report, &mixture),
+        summary::section(report),
         training::section(report),
         structure::section(report),
         sources::section(report)?,
@@ -37,8 +31,8 @@ pub fn write(report: &Report<'_>) -> Result<String> {
     sections.extend(sources::comparison(report)?);
     sections.extend([
         spectra::section(report),
-        mixing::weights(report, &mixture),
-        mixing::residual(report, &mixture),
+        mixing::weights(report),
+        mixing::residual(report),
         mixing::assignment(report),
     ]);
     sections.extend(provenance::source_count(report));

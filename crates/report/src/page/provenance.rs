@@ -4,13 +4,14 @@ use super::chart::{AxisStyle, Places, Series, lines};
 use super::view::{Part, Section, Table};
 use crate::number::{grouped, significant};
 use crate::{Report, palette};
+use strt_io::config_to_toml;
 
 /// Eigenvalues that are drawn; the rest is noise by any method.
 const MOST_EIGENVALUES: usize = 256;
 
 /// Why there are as many sources as there are; `None` when the number was given.
 pub fn source_count(report: &Report<'_>) -> Option<Section> {
-    let estimate = report.run.source_count.as_ref()?;
+    let estimate = report.summary().source_count.as_ref()?;
     let shown = &estimate.eigenvalues[..estimate.eigenvalues.len().min(MOST_EIGENVALUES)];
     let mut parts = vec![Part::Text(format!(
         "{}: {} sources. {}",
@@ -43,9 +44,9 @@ pub fn source_count(report: &Report<'_>) -> Option<Section> {
             AxisStyle::log("eigenvalue"),
         )]));
         parts.push(Part::Caption(
-            "The coloured part of the curve was kept. A number is well founded when the curve has a step or an elbow behind \
-             it."
-            .into(),
+            "The coloured part of the curve was kept. A number is well founded when the curve has \
+             a step or an elbow behind it."
+                .into(),
         ));
         let rows = shown
             .iter()
@@ -67,13 +68,10 @@ pub fn source_count(report: &Report<'_>) -> Option<Section> {
 
 /// The configuration of the run.
 pub fn configuration(report: &Report<'_>) -> Section {
-    let parts = match report.run.config_toml.as_str() {
-        "" => vec![Part::Text("The configuration was not recorded.".into())],
-        toml => vec![
-            Part::Text("Every value of the run, defaults included.".into()),
-            Part::Code(toml.into()),
-        ],
-    };
+    let parts = vec![
+        Part::Text("Every value of the run, defaults included.".into()),
+        Part::Code(config_to_toml(report.separation.config())),
+    ];
     Section {
         id: "configuration",
         title: "Configuration",
@@ -83,13 +81,15 @@ pub fn configuration(report: &Report<'_>) -> Section {
 
 /// How to get the same result again.
 pub fn reproduction(report: &Report<'_>) -> Section {
-    let run = &report.run;
+    let (summary, input) = (report.summary(), report.summary().input.name());
     let mut parts = Vec::new();
-    match run.command.as_str() {
+    match summary.command.as_str() {
         "" => parts.push(Part::Text("The command was not recorded.".into())),
         command => {
             parts.push(Part::Text(
-                "The same command on the same file gives the same sources, at any number of threads.".into(),
+                "The same command on the same file gives the same sources, at any number of \
+                 threads."
+                    .into(),
             ));
             parts.push(Part::Code(command.into()));
         }
@@ -98,9 +98,9 @@ pub fn reproduction(report: &Report<'_>) -> Section {
         "Seed of the run that was kept: {}",
         report.separation.seed()
     )];
-    facts.extend((!run.input.is_empty()).then(|| format!("Input: {}", run.input)));
-    facts.extend(run.input_notes.iter().cloned());
-    facts.extend(run.versions.iter().cloned());
+    facts.extend((!input.is_empty()).then(|| format!("Input: {input}")));
+    facts.extend(summary.input.notes.iter().cloned());
+    facts.extend(summary.versions.lines());
     parts.push(Part::List(facts));
     if report.separation.restarts().len() > 1 {
         parts.push(Part::Table(restarts(report)));

@@ -118,8 +118,9 @@ pub fn comparison(report: &Report<'_>) -> Result<Option<Section>> {
             ]),
             Part::Charts(vec![overlay, correlation_map(matching)]),
             Part::Caption(format!(
-                "Both are brought to mean 0 and standard deviation 1, because neither sign nor size of a source can be known \
-                 from a mixture. In the map, each row should have one bright cell, and each column too.{}",
+                "Both are brought to mean 0 and standard deviation 1, because neither sign nor \
+                 size of a source can be known from a mixture. In the map, each row should have \
+                 one bright cell, and each column too.{}",
                 decimation(report, most)
             )),
             Part::Table(matches(matching)),
@@ -149,8 +150,9 @@ fn decimation(report: &Report<'_>, most: usize) -> String {
         return String::new();
     }
     format!(
-        " The recording has more samples than are drawn: each waveform is the lowest and highest value of {} equal \
-         stretches of time ({} samples each), so that no peak is lost, but faster detail looks like a band.",
+        " The recording has more samples than are drawn: each waveform is the lowest and highest \
+         value of {} equal stretches of time ({} samples each), so that no peak is lost, but \
+         faster detail looks like a band.",
         most / 2,
         trimmed(n_samples as f64 / (most / 2) as f64, 3)
     )
@@ -169,12 +171,11 @@ fn table(report: &Report<'_>, times: &[usize]) -> Table {
         row.extend(seconds);
         row
     });
-    let excerpt = match report.recording.n_samples() > CORRELATION_SAMPLES {
-        true => format!(
-            ", over the first {}",
-            counted(CORRELATION_SAMPLES, "sample")
-        ),
-        false => String::new(),
+    let excerpt = if report.recording.n_samples() > CORRELATION_SAMPLES {
+        let samples = counted(CORRELATION_SAMPLES, "sample");
+        format!(", over the first {samples}")
+    } else {
+        String::new()
     };
     Table {
         title: format!("First lag at which the autocorrelation falls below ½{excerpt}"),

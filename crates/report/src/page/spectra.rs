@@ -3,7 +3,7 @@
 use super::chart::{AxisStyle, Chart, Places, Series, lines};
 use super::view::{Part, Section};
 use super::{key, source_name};
-use crate::analysis::spectrum::{Spectrum, segment_length, welch};
+use crate::spectrum::{Spectrum, segment_length, welch};
 use crate::{Report, palette};
 
 /// Frequencies drawn for all sources together, so that the page stays small for many.
@@ -30,8 +30,9 @@ pub fn section(report: &Report<'_>) -> Section {
             key(n_sources),
             Part::Charts(vec![chart(&spectra, rate.is_some())]),
             Part::Caption(format!(
-                "Welch's method: {n_segments} segments of {} samples that overlap by half, Hann window, mean removed{}. Both axes \
-                 are logarithmic. Peaks are rhythms; a line that falls early belongs to a slow source.",
+                "Welch's method: {n_segments} segments of {} samples that overlap by half, Hann \
+                 window, mean removed{}. Both axes are logarithmic. Peaks are rhythms; a line \
+                 that falls early belongs to a slow source.",
                 segment_length(report.recording.n_samples()),
                 if report.recording.n_missing() > 0 {
                     "; segments with missing samples are left out"
@@ -66,9 +67,10 @@ fn chart(spectra: &[Option<Spectrum>], in_hertz: bool) -> Chart {
             width: 1.5,
         })
     });
-    let (x, y) = match in_hertz {
-        true => ("frequency (Hz)", "power density (1/Hz)"),
-        false => ("frequency (cycles per sample)", "power density"),
+    let (x, y) = if in_hertz {
+        ("frequency (Hz)", "power density (1/Hz)")
+    } else {
+        ("frequency (cycles per sample)", "power density")
     };
     let chart = lines(
         "Power spectral density",

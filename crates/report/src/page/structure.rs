@@ -17,11 +17,12 @@ const MOST_WEIGHT_STEPS: usize = 40;
 /// The section.
 pub fn section(report: &Report<'_>) -> Section {
     let n_sources = report.n_sources();
-    let history = report.kept_history();
+    let history = &report.history;
     let mut parts = vec![Part::Text(
-        "Each source has a branch of its own, and the branches are kept in order: a low number means short patches and a \
-         steep locality slope, so that little context counts; a high number means long patches and wide context. Branches \
-         that settle apart have found different time scales."
+        "Each source has a branch of its own, and the branches are kept in order: a low number \
+         means short patches and a steep locality slope, so that little context counts; a high \
+         number means long patches and wide context. Branches that settle apart have found \
+         different time scales."
             .into(),
     )];
     if !history.is_empty() {
@@ -30,8 +31,8 @@ pub fn section(report: &Report<'_>) -> Section {
         parts.push(key(n_sources));
         parts.push(Part::Charts(charts(report, &rows)));
         parts.push(Part::Caption(
-            "The darker a cell of the last map, the less the branch looks at that patch size; the weights of one source add \
-             up to 1."
+            "The darker a cell of the last map, the less the branch looks at that patch size; the \
+             weights of one source add up to 1."
                 .into(),
         ));
     }
@@ -114,7 +115,8 @@ fn matched(report: &Report<'_>) -> Chart {
         .collect();
     lines(
         "Matched reference source",
-        "Line chart of the number of the reference source that every branch is matched with, over training steps.",
+        "Line chart of the number of the reference source that every branch is matched with, over \
+         training steps.",
         series,
         steps(),
         AxisStyle::whole("reference source", n_sources),

@@ -2,7 +2,6 @@
 
 use super::view::{Part, Section, Status};
 use crate::Report;
-use crate::analysis::mixture::Mixture;
 use crate::number::{counted, grouped, percent, significant, trimmed};
 use strtransformer::config::AssignmentRule;
 use strtransformer::train::StopReason;
@@ -10,7 +9,7 @@ use strtransformer::train::StopReason;
 /// Heading of the page.
 pub fn title(report: &Report<'_>) -> String {
     let sources = counted(report.n_sources(), "source");
-    match report.run.input.as_str() {
+    match report.summary().input.name().as_str() {
         "" => format!("{sources} of a recording"),
         input => format!("{sources} of {input}"),
     }
@@ -35,26 +34,25 @@ pub fn status(report: &Report<'_>) -> Status {
 
 /// The last line of the page.
 pub fn footer(report: &Report<'_>) -> String {
-    let versions = match report.run.versions.is_empty() {
-        true => "StrTransformer".into(),
-        false => report.run.versions.join(" · "),
-    };
+    let versions = report.summary().versions.lines().join(" · ");
     format!("Made by {versions}. This file loads nothing from the network.")
 }
 
 /// The section.
-pub fn section(report: &Report<'_>, mixture: &Mixture) -> Section {
+pub fn section(report: &Report<'_>) -> Section {
     let mut parts = vec![
         Part::Text(input(report)),
         Part::Text(order(report)),
         Part::Text(convergence(report)),
-        Part::Text(explained(report, mixture)),
+        Part::Text(explained(report)),
     ];
     parts.extend(scores(report).map(Part::Text));
-    if !report.run.warnings.is_empty() {
-        parts.push(Part::Warnings(report.run.warnings.clone()));
+    // How the run ended is said above.
+    let warnings = &report.findings.warnings;
+    if !warnings.is_empty() {
+        parts.push(Part::Warnings(warnings.clone()));
     }
-    parts.push(Part::Numbers(numbers(report, mixture)));
+    parts.push(Part::Numbers(numbers(report)));
     Section {
         id: "summary",
         title: "Summary",
@@ -64,9 +62,9 @@ pub fn section(report: &Report<'_>, mixture: &Mixture) -> Section {
 
 fn input(report: &Report<'_>) -> String {
     let recording = report.recording;
-    let name = match report.run.input.as_str() {
-        "" => "The recording",
-        input => input,
+    let name = match report.summary().input.name() {
+        name if name.is_empty() => "The recording".into(),
+        name => name,
     };
     let mut text = format!(
         "{name} holds {} of {}",
@@ -87,7 +85,8 @@ fn input(report: &Report<'_>) -> String {
         n => {
             let share = percent(n as f64 / recording.n_samples() as f64);
             text += &format!(
-                " In {} ({share}) a channel is missing; they were left out, and the sources have gaps there.",
+                " In {} ({share}) a channel is missing; they were left out, and the sources have \
+                 gaps there.",
                 counted(n, "sample")
             );
         }
@@ -107,7 +106,8 @@ fn order(report: &Report<'_>) -> String {
     };
     match patches.as_slice() {
         [only] => format!(
-            "One source was separated. It was judged by how well pieces of about {} can be predicted from the rest.",
+            "One source was separated. It was judged by how well pieces of about {} can be \
+             predicted from the rest.",
             size(*only)
         ),
         [first, .., last] => {
@@ -120,8 +120,9 @@ fn order(report: &Report<'_>) -> String {
                 _ => "Their branches are ordered by time scale, from short (source 1) to long",
             };
             format!(
-                "{} sources were separated. {order} (source {n_sources}). They were judged by how well pieces of about {} \
-                 (source 1) to {} (source {n_sources}) can be predicted from the rest.",
+                "{} sources were separated. {order} (source {n_sources}). They were judged by how \
+                 well pieces of about {} (source 1) to {} (source {n_sources}) can be predicted \
+                 from the rest.",
                 grouped(n_sources),
                 size(*first),
                 size(*last)
@@ -136,24 +137,27 @@ fn convergence(report: &Report<'_>) -> String {
     let steps = counted(separation.steps(), "step");
     let mut text = match (separation.stop_reason(), separation.converged()) {
         (StopReason::Diverged, _) => format!(
-            "The run failed after {steps}: its objective was no longer finite, and the result should not be used. Run it \
-             again with smaller learning rates, and look for extreme values in the recording."
+            "The run failed after {steps}: its objective was no longer finite, and the result \
+             should not be used. Run it again with smaller learning rates, and look for extreme \
+             values in the recording."
         ),
         (StopReason::Plateau, _) => {
             format!(
-                "The run converged: it stopped after {steps} because its objective no longer improved."
+                "The run converged: it stopped after {steps} because its objective no longer \
+                 improved."
             )
         }
         (_, true) => {
             format!("The run converged: after {steps} its objective had stopped improving.")
         }
         (StopReason::Interrupted, false) => format!(
-            "The run was interrupted after {steps}, while its objective was still improving. Continue it from its \
-             checkpoint, or treat the result as provisional."
+            "The run was interrupted after {steps}, while its objective was still improving. \
+             Continue it from its checkpoint, or treat the result as provisional."
         ),
         (StopReason::StepLimit, false) => format!(
-            "The run did not converge: its objective was still improving when all {steps} were taken. The sources may \
-             already be good, but run it again with more steps, say {}, and see whether they stay the same.",
+            "The run did not converge: its objective was still improving when all {steps} were \
+             taken. The sources may already be good, but run it again with more steps, say {}, \
+             and see whether they stay the same.",
             grouped(2 * separation.steps())
         ),
     };
@@ -168,10 +172,13 @@ fn convergence(report: &Report<'_>) -> String {
     text
 }
 
-fn explained(report: &Report<'_>, mixture: &Mixture) -> String {
+fn explained(report: &Report<'_>) -> String {
+    let mixture = report.mixture();
     let explained = mixture.explained();
     if !explained.is_finite() {
-        return "How much of the recording the sources explain cannot be said: the reconstruction is not finite.".into();
+        return "How much of the recording the sources explain cannot be said: the reconstruction \
+                is not finite."
+            .into();
     }
     let worst = (0..mixture.residual.len())
         .filter(|&c| !mixture.residual[c].is_nan())
@@ -199,31 +206,29 @@ fn scores(report: &Report<'_>) -> Option<String> {
         _ => "they differ",
     };
     Some(format!(
-        "Compared with the {} given as reference, which the run did not see, the mean absolute correlation is {} (1 is \
-         perfect; the weakest pair has {}): {verdict}.",
+        "Compared with the {} given as reference, which the run did not see, the mean absolute \
+         correlation is {} (1 is perfect; the weakest pair has {}): {verdict}.",
         counted(reference.n_sources(), "source"),
         significant(matching.mac(), 4),
         significant(matching.worst(), 4)
     ))
 }
 
-fn numbers(report: &Report<'_>, mixture: &Mixture) -> Vec<(&'static str, String)> {
+fn numbers(report: &Report<'_>) -> Vec<(&'static str, String)> {
+    let summary = report.summary();
     let mut numbers = vec![
         ("Samples", grouped(report.recording.n_samples())),
         ("Channels", grouped(report.recording.n_channels())),
         ("Sources", grouped(report.n_sources())),
-        ("Variance explained", percent(mixture.explained())),
+        ("Variance explained", percent(summary.explained_variance)),
     ];
     if let Some((_, matching)) = report.reference {
         numbers.push(("Mean |correlation|", significant(matching.mac(), 4)));
     }
     numbers.push(("Steps", grouped(report.separation.steps())));
-    if let Some(seconds) = report.run.wall_seconds {
-        numbers.push(("Time taken", duration(seconds)));
-    }
-    if let Some(rate) = report.run.steps_per_second {
-        numbers.push(("Steps per second", significant(rate, 3)));
-    }
+    numbers.push(("Time taken", duration(summary.wall_seconds)));
+    let rate = significant(summary.steps_per_second, 3);
+    numbers.push(("Steps per second", rate));
     numbers
 }
 

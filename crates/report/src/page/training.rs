@@ -5,9 +5,9 @@ use super::chart::{AxisStyle, Chart, Places, Series, lines};
 use super::view::{Part, Section};
 use super::{key, most_steps, source_name};
 use crate::decimate::thinned;
-use crate::{Report, ScoredStep, palette};
-use strtransformer::model::objective::Terms;
-use strtransformer::train::HistoryRow;
+use crate::{Report, palette};
+use strt_runs::results::scores::ScoredStep;
+use strtransformer::train::{HistoryRow, Terms};
 
 /// The terms of J: name, value, what it measures.
 type Term = (&'static str, fn(&Terms) -> f64, &'static str);
@@ -47,7 +47,7 @@ const TERMS: [Term; 6] = [
 
 /// The section.
 pub fn section(report: &Report<'_>) -> Section {
-    let history = report.kept_history();
+    let history = &report.history;
     let mut parts = Vec::new();
     if history.is_empty() {
         parts.push(Part::Text(
@@ -57,8 +57,9 @@ pub fn section(report: &Report<'_>) -> Section {
         let kept = thinned(history.len(), most_steps(report.n_sources()));
         let rows: Vec<&HistoryRow> = kept.into_iter().map(|i| history[i]).collect();
         parts.push(Part::Text(
-            "A run looks healthy when the objective falls quickly and then levels off, and when the loss of every branch \
-             falls with it. Losses of branches flicker because other patches are hidden in every step."
+            "A run looks healthy when the objective falls quickly and then levels off, and when \
+             the loss of every branch falls with it. Losses of branches flicker because other \
+             patches are hidden in every step."
                 .into(),
         ));
         parts.push(key(report.n_sources()));
@@ -75,7 +76,7 @@ pub fn section(report: &Report<'_>) -> Section {
 fn charts(report: &Report<'_>, rows: &[&HistoryRow]) -> Vec<Chart> {
     let mut charts = vec![objective(rows), branch_losses(rows, report.n_sources())];
     if !report.scores.is_empty() {
-        charts.push(correlations(report.scores, report.n_sources()));
+        charts.push(correlations(&report.scores, report.n_sources()));
     }
     for (name, term, meaning) in TERMS {
         // A term with weight 0 is not computed and reads 0 throughout.
@@ -147,10 +148,10 @@ fn branch_losses(rows: &[&HistoryRow], n_sources: usize) -> Chart {
     )
 }
 
-fn correlations(scores: &[ScoredStep], n_sources: usize) -> Chart {
+fn correlations(scores: &[&ScoredStep], n_sources: usize) -> Chart {
     let scores: Vec<&ScoredStep> = thinned(scores.len(), most_steps(n_sources))
         .into_iter()
-        .map(|i| &scores[i])
+        .map(|i| scores[i])
         .collect();
     let x: Vec<f64> = scores.iter().map(|score| score.step as f64).collect();
     let curve =
@@ -179,7 +180,8 @@ fn correlations(scores: &[ScoredStep], n_sources: usize) -> Chart {
     ));
     lines(
         "|Correlation| with the matched reference",
-        "Line chart of the absolute correlation of every branch with its reference source over training steps.",
+        "Line chart of the absolute correlation of every branch with its reference source over \
+         training steps.",
         series,
         steps(),
         AxisStyle::default(),
@@ -188,7 +190,8 @@ fn correlations(scores: &[ScoredStep], n_sources: usize) -> Chart {
 
 fn caption(report: &Report<'_>, kept: usize, drawn: usize) -> String {
     let mut text = String::from(
-        "Terms are shown without their weights in the objective. Drag over a chart to zoom, double-click to zoom out.",
+        "Terms are shown without their weights in the objective. Drag over a chart to zoom, \
+         double-click to zoom out.",
     );
     if !report.scores.is_empty() {
         text +=

@@ -95,7 +95,7 @@ impl Page {
         }
     }
 
-    /// The same page under another kind.
+    /// Puts the page under another kind.
     pub fn of_kind(self, kind: &'static str) -> Page {
         Page { kind, ..self }
     }

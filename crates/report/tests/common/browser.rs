@@ -18,7 +18,8 @@ window.addEventListener("load", () => setTimeout(() => {
   const hover = document.querySelectorAll(".hoverlayer text").length;
   const page = getComputedStyle(document.body).backgroundColor;
   const label = getComputedStyle(document.querySelector(".xtick text")).fill;
-  document.title = JSON.stringify({ charts: charts.length, drawn: drawn.length, hover, page, label });
+  const counts = { charts: charts.length, drawn: drawn.length };
+  document.title = JSON.stringify({ ...counts, hover, page, label });
 }, 500));
 </script>"##;
 

@@ -1,45 +1,53 @@
 //! Small runs for the tests of this crate.
 
 use faer::Mat;
-use strt_report::{Report, RunFacts, ScoredStep, SourceCountEstimate};
-use strt_score::{Matching, Reference, match_sources};
-use strtransformer::train::{History, HistoryRow, Start, separate_observed};
+use strt_report::{Figure, Report};
+use strt_runs::results::Results;
+use strt_runs::results::scores::ScoredStep;
+use strt_runs::results::summary::{CountSummary, Input};
+use strt_runs::training::Log;
+use strt_score::{Reference, match_sources};
+use strtransformer::train::{History, Start, separate_observed};
 use strtransformer::{Config, Recording, Separation};
 
 /// Everything that a report borrows.
 pub struct Run {
     pub recording: Recording,
     pub separation: Separation,
-    pub history: Vec<HistoryRow>,
+    pub log: Log,
     pub reference: Reference,
-    pub matching: Matching,
-    pub scores: Vec<ScoredStep>,
+    pub count: CountSummary,
 }
 
 impl Run {
-    /// A report with every section.
-    pub fn report(&self) -> Report<'_> {
-        Report {
-            recording: &self.recording,
-            separation: &self.separation,
-            history: &self.history,
-            reference: Some((&self.reference, &self.matching)),
-            scores: &self.scores,
-            run: RunFacts {
-                command: "strt separate recording.csv --sources 3".into(),
-                input: "recording.csv".into(),
-                versions: vec!["strt 0.1.0".into()],
-                source_count: Some(SourceCountEstimate {
-                    n_sources: self.separation.config().n_sources,
-                    eigenvalues: vec![3.0, 2.0, 1.0, 0.01, 0.005],
-                    method: "Largest drop".into(),
-                    reasoning: "The spectrum falls behind the third eigenvalue.".into(),
-                }),
-                config_toml: "seed = 4".into(),
-                ..RunFacts::default()
-            },
+    /// Results with everything that a page can show.
+    pub fn results(&self) -> Results<'_> {
+        let input = Input::in_memory("recording.csv", &self.recording);
+        Results {
+            command: "strt separate recording.csv --sources 3".into(),
+            reference: Some(("truth.csv".into(), &self.reference)),
+            source_count: Some(&self.count),
+            ..Results::new(&self.recording, &self.separation, &self.log, input)
         }
     }
+
+    /// Its page.
+    pub fn html(&self) -> String {
+        html(&self.results())
+    }
+}
+
+/// The page of results.
+pub fn html(results: &Results<'_>) -> String {
+    let findings = results.findings().unwrap();
+    Report::new(results, &findings).to_html().unwrap()
+}
+
+/// The figures of results.
+#[allow(dead_code)] // every test file uses its own part
+pub fn figures(results: &Results<'_>) -> Vec<Figure> {
+    let findings = results.findings().unwrap();
+    Report::new(results, &findings).figures().unwrap()
 }
 
 /// Sources that are waves of different periods, and channels that are sums of them with arbitrary
@@ -75,15 +83,23 @@ pub fn small(config: Config, names: &[&str], n_missing: usize) -> Run {
         separate_observed(&recording, &config, Start::default(), &mut history).unwrap();
     let reference = Reference::new(sources).unwrap();
     let matching = match_sources(separation.sources(), &reference).unwrap();
-    let scores = [1, 6, 12]
-        .map(|step| ScoredStep::new(step, &matching))
+    let mut log = Log::of_rows(history.rows().to_vec());
+    log.scores = [1, 6, 12]
+        .map(|step| ScoredStep::new(0, step, &matching))
         .into();
+    let count = CountSummary {
+        method: "Largest drop".into(),
+        reasoning: "The spectrum falls behind the third eigenvalue.".into(),
+        n_sources: config.n_sources,
+        eigenvalues: vec![3.0, 2.0, 1.0, 0.01, 0.005],
+        description_length: Vec::new(),
+        effective_samples: 400.0,
+    };
     Run {
-        history: history.rows().to_vec(),
         recording,
         separation,
+        log,
         reference,
-        matching,
-        scores,
+        count,
     }
 }

@@ -3,8 +3,7 @@
 use crate::error::Result;
 use crate::numbers_csv;
 use std::path::Path;
-use strtransformer::model::objective::Terms;
-use strtransformer::train::HistoryRow;
+use strtransformer::train::{HistoryRow, Terms};
 
 /// Columns of every run.
 const SCALARS: [&str; 12] = [

@@ -1,23 +1,29 @@
 //! What a run leaves: the files of its folder.
 //!
 //! In: the recording, the ended run and how it came about. Out: a filled folder and its
-//! [`Summary`]. When and where a folder is filled is not decided here, and nothing is printed.
+//! [`Summary`]. When and where a folder is filled is not decided here, pages are drawn by the
+//! [`Caller`], and nothing is printed.
 
 pub mod history;
+mod json;
+mod mixture;
 pub mod scores;
 pub mod summary;
+pub mod warnings;
 
+use crate::caller::Caller;
 use crate::error::{Error, Result};
-use crate::folder::SUMMARY;
+use crate::folder::{MODEL, SUMMARY};
 use crate::format::Format;
-use crate::run::Log;
-use crate::words::Words;
+use crate::training::Log;
 use faer::MatRef;
+pub use mixture::Mixture;
+use scores::ScoredStep;
 use serde::Serialize;
 use std::path::Path;
-use strt_io::{Signals, config_to_toml, save_config, save_model, write_signals, write_text};
-use strt_report::{Mixture, Report, RunFacts, ScoredStep};
+use strt_io::{Signals, save_config, save_model, write_signals, write_text};
 use strt_score::{Matching, Reference, match_sources};
+use strtransformer::train::HistoryRow;
 use strtransformer::{Recording, Separation};
 use summary::{CountSummary, Input, Scores, Summary, Versions, source_names};
 
@@ -25,10 +31,6 @@ use summary::{CountSummary, Input, Scores, Summary, Versions, source_names};
 pub const HISTORY: &str = "history.csv";
 /// With a reference, how well the sources of each logged step match it.
 pub const SCORES: &str = "scores.csv";
-/// The page.
-pub const REPORT: &str = "report.html";
-/// All parameters and sources.
-pub const MODEL: &str = "model.safetensors";
 
 /// Everything there is to tell about a run.
 pub struct Results<'a> {
@@ -52,8 +54,8 @@ pub struct Results<'a> {
     pub formats: &'a [Format],
     /// Whether to write the figures as pictures too.
     pub figures: bool,
-    /// What arguments are called in warnings.
-    pub words: &'static Words,
+    /// Who asks: how warnings name arguments, and what draws the pages.
+    pub caller: &'static Caller,
 }
 
 impl<'a> Results<'a> {
@@ -75,16 +77,18 @@ impl<'a> Results<'a> {
             source_count: None,
             formats: &[],
             figures: false,
-            words: &Words::LIBRARY,
+            caller: &Caller::LIBRARY,
         }
     }
 
     /// Writes every file into `folder`, the summary last.
+    ///
+    /// # Errors
+    /// When the pieces do not belong together, a page cannot be drawn or a file not be written.
     pub fn write(&self, folder: &Path) -> Result<Summary> {
         let separation = self.separation;
-        let matching = self.matching()?;
-        let mixture = Mixture::of(self.recording, separation)?;
-        let mut summary = self.summary(&mixture, matching.as_ref());
+        let findings = self.findings()?;
+        let n_sources = findings.summary.sources;
         let mut files = Vec::new();
         let mut place = |name: String| {
             let path = folder.join(&name);
@@ -92,7 +96,7 @@ impl<'a> Results<'a> {
             path
         };
 
-        let names = source_names(summary.sources);
+        let names = source_names(n_sources);
         let signals = Signals {
             values: separation.sources(),
             names: &names,
@@ -106,93 +110,68 @@ impl<'a> Results<'a> {
         }
         save_model(separation, place(MODEL.into()))?;
         save_config(separation.config(), place("config.toml".into()))?;
-        let log = self.log;
         let patch_sizes = &separation.config().branches.patch_sizes;
-        write_text(
-            place(HISTORY.into()),
-            &history::to_csv(log.rows(), summary.sources, patch_sizes),
-        )?;
+        let history = history::to_csv(self.log.rows(), n_sources, patch_sizes);
+        write_text(place(HISTORY.into()), &history)?;
         if self.reference.is_some() {
-            write_text(
-                place(SCORES.into()),
-                &scores::to_csv(&log.scores, summary.sources),
-            )?;
+            let scores = scores::to_csv(&self.log.scores, n_sources);
+            write_text(place(SCORES.into()), &scores)?;
         }
-
-        let kept_scores = self.kept_scores();
-        let report = self.report(&summary, matching.as_ref(), &kept_scores);
-        write_text(place(REPORT.into()), &report.to_html()?)?;
-        if self.figures {
-            for figure in report.figures()? {
-                let mut write = |ending: &str, bytes: &[u8]| {
-                    let path = place(format!("{}.{ending}", figure.name));
-                    std::fs::write(&path, bytes).map_err(Error::file("write", &path))
-                };
-                write("svg", figure.svg.as_bytes())?;
-                write("png", &figure.png)?;
-            }
+        for (name, bytes) in (self.caller.pages)(self, &findings).map_err(Error::Page)? {
+            let path = place(name);
+            std::fs::write(&path, bytes).map_err(Error::file("write", &path))?;
         }
         files.push(SUMMARY.into());
-        summary.files = files;
+        let summary = Summary {
+            files,
+            ..findings.summary
+        };
         write_json(&folder.join(SUMMARY), &summary)?;
         Ok(summary)
     }
 
-    /// The page that [`Results::write`] writes, alone.
+    /// Works out what the files and the page say.
     ///
     /// # Errors
     /// When the pieces do not belong together.
-    pub fn to_html(&self) -> Result<String> {
-        let matching = self.matching()?;
-        let mixture = Mixture::of(self.recording, self.separation)?;
-        let summary = self.summary(&mixture, matching.as_ref());
-        let kept_scores = self.kept_scores();
-        let report = self.report(&summary, matching.as_ref(), &kept_scores);
-        Ok(report.to_html()?)
-    }
-
-    fn matching(&self) -> Result<Option<Matching>> {
-        Ok(match &self.reference {
+    pub fn findings(&self) -> Result<Findings> {
+        self.check()?;
+        let matching = match &self.reference {
             Some((_, reference)) => Some(match_sources(self.separation.sources(), reference)?),
             None => None,
+        };
+        let mixture = Mixture::of(self.recording, self.separation)?;
+        let warnings = self.warnings(mixture.explained());
+        Ok(Findings {
+            summary: self.summary(&mixture, matching.as_ref(), &warnings),
+            mixture,
+            matching,
+            warnings,
         })
     }
 
-    fn report<'b>(
-        &'b self,
-        summary: &Summary,
-        matching: Option<&'b Matching>,
-        kept_scores: &'b [ScoredStep],
-    ) -> Report<'b> {
-        Report {
-            recording: self.recording,
-            separation: self.separation,
-            history: self.log.rows(),
-            reference: match (&self.reference, matching) {
-                (Some((_, reference)), Some(matching)) => Some((reference, matching)),
-                _ => None,
-            },
-            scores: kept_scores,
-            run: self.facts(summary),
-        }
-    }
-
-    fn kept_scores(&self) -> Vec<ScoredStep> {
+    /// Scores of the restart that was kept.
+    pub fn kept_scores(&self) -> Vec<&ScoredStep> {
         let kept = self.separation.restart();
         let rows = self.log.scores.iter();
-        rows.filter(|row| row.restart == kept)
-            .map(|row| row.score.clone())
-            .collect()
+        rows.filter(|row| row.restart == kept).collect()
     }
 
-    fn summary(&self, mixture: &Mixture, matching: Option<&Matching>) -> Summary {
+    /// Rows of the history of the restart that was kept.
+    pub fn kept_history(&self) -> Vec<&HistoryRow> {
+        let kept = self.separation.restart();
+        let rows = self.log.rows().iter();
+        rows.filter(|row| row.restart == kept).collect()
+    }
+
+    fn summary(
+        &self,
+        mixture: &Mixture,
+        matching: Option<&Matching>,
+        warnings: &[String],
+    ) -> Summary {
         let separation = self.separation;
         let log = self.log;
-        let explained = mixture.explained();
-        let warnings = summary::ending_warning(separation, self.words)
-            .into_iter()
-            .chain(self.content_warnings(explained))
-            .collect();
         let margin = separation.assignment_margin();
         Summary {
             versions: Versions::new(separation.config().threads),
@@ -208,10 +187,13 @@ impl<'a> Results<'a> {
             steps: separation.steps(),
             stop_reason: separation.stop_reason(),
             converged: separation.converged(),
-            warnings,
+            warnings: warnings::ending(separation, &self.caller.wording)
+                .into_iter()
+                .chain(warnings.iter().cloned())
+                .collect(),
             objective: separation.terms(),
             smoothed_objective: separation.smoothed_objective(),
-            explained_variance: explained,
+            explained_variance: mixture.explained(),
             assignment_margin: margin.is_finite().then_some(margin),
             branches: summary::branches(separation, mixture),
             source_count: self.source_count.cloned(),
@@ -226,31 +208,69 @@ impl<'a> Results<'a> {
     }
 
     /// What to know beyond how the run ended.
-    fn content_warnings(&self, explained: f64) -> impl Iterator<Item = String> + '_ {
-        summary::fit_warning(explained, self.words)
+    fn warnings(&self, explained: f64) -> Vec<String> {
+        warnings::poor_fit(explained, &self.caller.wording)
             .into_iter()
             .chain(self.input_warnings.iter().cloned())
-            .chain(summary::constant_warning(self.recording))
+            .chain(warnings::constant_channels(self.recording))
+            .collect()
     }
 
-    fn facts(&self, summary: &Summary) -> RunFacts {
-        let path = Path::new(&self.input.path);
-        let name = path.file_name().map_or(self.input.path.clone(), |name| {
-            name.to_string_lossy().into_owned()
-        });
-        RunFacts {
-            command: summary.command.clone(),
-            input: name,
-            input_notes: self.input.notes.clone(),
-            versions: summary.versions.lines(),
-            wall_seconds: Some(summary.wall_seconds),
-            steps_per_second: Some(summary.steps_per_second),
-            // The page says itself how the run ended.
-            warnings: self.content_warnings(summary.explained_variance).collect(),
-            source_count: self.source_count.map(CountSummary::for_report),
-            config_toml: config_to_toml(self.separation.config()),
+    /// Refuses pieces of different runs.
+    fn check(&self) -> Result {
+        let (t, k) = self.separation.sources().shape();
+        let m = self.separation.mixer().n_channels();
+        let scales = self.separation.config().branches.patch_sizes.len();
+        let recording = self.recording;
+        let mut sizes = vec![
+            ("samples of the recording", t, recording.n_samples()),
+            ("channels of the recording", m, recording.n_channels()),
+        ];
+        for row in self.kept_history() {
+            let weights = row.scale_weights.len();
+            sizes.extend([
+                ("sources in the history", k, row.centers.len()),
+                ("slopes in the history", k, row.slopes.len()),
+                ("patch sizes in the history", k, row.expected_patch.len()),
+                (
+                    "branch energies in the history",
+                    k,
+                    row.branch_structure.len(),
+                ),
+                ("scale weights in the history", k * scales, weights),
+            ]);
+        }
+        for step in self.kept_scores() {
+            sizes.push(("sources in the scores", k, step.per_source.len()));
+            sizes.push(("matches in the scores", k, step.matched.len()));
+        }
+        if let Some((_, reference)) = &self.reference {
+            sizes.push(("samples of the reference", t, reference.n_samples()));
+        }
+        let wrong = sizes
+            .into_iter()
+            .find(|(_, expected, found)| expected != found);
+        match wrong {
+            None => Ok(()),
+            Some((what, expected, found)) => Err(Error::Mismatch {
+                what,
+                expected,
+                found,
+            }),
         }
     }
+}
+
+/// What a run amounts to, worked out once for summary and page.
+pub struct Findings {
+    /// `summary.json`, without the list of files.
+    pub summary: Summary,
+    /// How the sources make up the channels.
+    pub mixture: Mixture,
+    /// The sources matched with the true ones, where these are known.
+    pub matching: Option<Matching>,
+    /// What to know beyond how the run ended.
+    pub warnings: Vec<String>,
 }
 
 /// `mixer.json`: an affine mixer in the units of the recording, channel = matrix · source + offset.

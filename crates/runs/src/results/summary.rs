@@ -1,21 +1,19 @@
 //! `summary.json`: what a run was and how it ended, for scripts. Every field is part of the
-//! program's contract; numbers that are not finite are null.
+//! program's contract; numbers that are not finite are null, and read as NaN.
 
-use crate::input::Reading;
-use crate::words::Words;
+use super::json::{self, TermsRecord, number, numbers};
+use super::mixture::Mixture;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use strt_io::Opened;
+use strt_io::{Opened, ReadOptions};
 use strt_kernels::cpu::SimdPath;
-use strt_report::{Mixture, SourceCountEstimate};
 use strt_score::Matching;
-use strtransformer::model::objective::Terms;
 use strtransformer::preprocess::SourceCount;
-use strtransformer::train::{RestartSummary, StopReason};
+use strtransformer::train::{RestartSummary, StopReason, Terms};
 use strtransformer::{Recording, Separation};
 
 /// The summary of one run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// What computed the result.
     pub versions: Versions,
@@ -36,6 +34,7 @@ pub struct Summary {
     /// Index of the restart that was kept.
     pub kept_restart: usize,
     /// How all of them ended.
+    #[serde(with = "json::restarts")]
     pub restarts: Vec<RestartSummary>,
     /// Steps of the kept restart.
     pub steps: usize,
@@ -46,10 +45,13 @@ pub struct Summary {
     /// What to look at, and what to do about it.
     pub warnings: Vec<String>,
     /// J (`total`) and its terms at the end.
+    #[serde(with = "TermsRecord")]
     pub objective: Terms,
     /// Its average over the last steps.
+    #[serde(deserialize_with = "number")]
     pub smoothed_objective: f64,
     /// Share of the variance of the scaled channels that sources and mixer explain.
+    #[serde(deserialize_with = "number")]
     pub explained_variance: f64,
     /// Δ, the margin of the assignment of sources to branches; null for one source.
     pub assignment_margin: Option<f64>,
@@ -60,18 +62,20 @@ pub struct Summary {
     /// Scores against the reference; null without one.
     pub scores: Option<Scores>,
     /// Time of the training, all restarts together; interruptions are not counted.
+    #[serde(deserialize_with = "number")]
     pub wall_seconds: f64,
     /// Steps of all restarts by that time.
+    #[serde(deserialize_with = "number")]
     pub steps_per_second: f64,
     /// The files of the folder.
     pub files: Vec<String>,
 }
 
 /// What computed the result.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Versions {
     /// Version of the program.
-    pub strt: &'static str,
+    pub strt: String,
     /// Operating system and processor.
     pub system: String,
     /// Instruction set of the branch networks: results have the same bits only where it is the
@@ -86,7 +90,7 @@ impl Versions {
     pub fn new(threads: usize) -> Versions {
         let cores = || std::thread::available_parallelism().map_or(1, Into::into);
         Versions {
-            strt: env!("CARGO_PKG_VERSION"),
+            strt: env!("CARGO_PKG_VERSION").into(),
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             instruction_set: format!("{:?}", SimdPath::detect()).to_lowercase(),
             threads: if threads == 0 { cores() } else { threads },
@@ -105,14 +109,14 @@ impl Versions {
 }
 
 /// What was read.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Input {
     /// The file as it was given, or a name for data in memory.
     pub path: String,
     /// Its format.
     pub format: String,
     /// What of the file was taken, and how.
-    pub options: Reading,
+    pub options: ReadOptions,
     /// Names of the channels.
     pub channel_names: Vec<String>,
     /// Their physical units, where known.
@@ -127,7 +131,7 @@ pub struct Input {
 
 impl Input {
     /// A file and what was found in it.
-    pub fn of_file(path: &Path, reading: &Reading, opened: &Opened) -> Input {
+    pub fn of_file(path: &Path, reading: &ReadOptions, opened: &Opened) -> Input {
         Input {
             path: path.display().to_string(),
             format: opened.format.to_string(),
@@ -138,12 +142,21 @@ impl Input {
         }
     }
 
+    /// What to call it in a sentence: the name of the file without its folder.
+    pub fn name(&self) -> String {
+        let name = Path::new(&self.path).file_name();
+        name.map_or_else(
+            || self.path.clone(),
+            |name| name.to_string_lossy().into_owned(),
+        )
+    }
+
     /// A recording that came from no file, under a name for messages.
     pub fn in_memory(name: &str, recording: &Recording) -> Input {
         Input {
             path: name.into(),
             format: "memory".into(),
-            options: Reading::default(),
+            options: ReadOptions::default(),
             channel_names: recording.channel_names().to_vec(),
             units: vec![None; recording.n_channels()],
             sampling_rate: recording.sampling_rate(),
@@ -154,19 +167,24 @@ impl Input {
 }
 
 /// One source with its branch.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BranchSummary {
     /// Its name.
     pub source: String,
     /// P̄ in samples.
+    #[serde(deserialize_with = "number")]
     pub expected_patch: f64,
     /// c.
+    #[serde(deserialize_with = "number")]
     pub center: f64,
     /// α.
+    #[serde(deserialize_with = "number")]
     pub slope: f64,
     /// π by patch size.
+    #[serde(deserialize_with = "numbers")]
     pub scale_weights: Vec<f64>,
     /// Share of the variance of the scaled channels that this source contributes.
+    #[serde(deserialize_with = "number")]
     pub explained_variance: f64,
 }
 
@@ -202,7 +220,7 @@ pub fn source_names(n_sources: usize) -> Vec<String> {
 }
 
 /// The estimated number of sources.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CountSummary {
     /// How it was estimated.
     pub method: String,
@@ -211,10 +229,13 @@ pub struct CountSummary {
     /// The number.
     pub n_sources: usize,
     /// Variances of the principal components, descending.
+    #[serde(deserialize_with = "numbers")]
     pub eigenvalues: Vec<f64>,
     /// Bits for each number of sources, from 0.
+    #[serde(deserialize_with = "numbers")]
     pub description_length: Vec<f64>,
     /// Samples that count as independent.
+    #[serde(deserialize_with = "number")]
     pub effective_samples: f64,
 }
 
@@ -224,9 +245,10 @@ impl From<&SourceCount> for CountSummary {
         CountSummary {
             method: "Minimum description length (Wax and Kailath)".into(),
             reasoning: format!(
-                "{k} of {} components describe the channels in the fewest bits: they carry {:.1} % of the variance, and what is \
-                 left looks like noise of equal strength in all directions. Successive samples resemble each other, so \
-                 {} samples count as {:.0} independent ones. Where the noise of the channels differs in strength, this \
+                "{k} of {} components describe the channels in the fewest bits: they carry {:.1} \
+                 % of the variance, and what is left looks like noise of equal strength in all \
+                 directions. Successive samples resemble each other, so {} samples count as {:.0} \
+                 independent ones. Where the noise of the channels differs in strength, this \
                  estimate is too high.",
                 count.eigenvalues.len(),
                 100.0 * count.explained,
@@ -241,28 +263,19 @@ impl From<&SourceCount> for CountSummary {
     }
 }
 
-impl CountSummary {
-    /// As the page shows it.
-    pub fn for_report(&self) -> SourceCountEstimate {
-        SourceCountEstimate {
-            n_sources: self.n_sources,
-            eigenvalues: self.eigenvalues.clone(),
-            method: self.method.clone(),
-            reasoning: self.reasoning.clone(),
-        }
-    }
-}
-
 /// Scores against known sources.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
     /// Where the true sources came from.
     pub reference: String,
     /// Mean absolute correlation of matched sources.
+    #[serde(deserialize_with = "number")]
     pub mac: f64,
     /// The lowest of them.
+    #[serde(deserialize_with = "number")]
     pub worst: f64,
     /// |correlation| of every source with the true one it was matched to.
+    #[serde(deserialize_with = "numbers")]
     pub per_source: Vec<f64>,
     /// Which one that is, counted from 1; null where there are more sources than true ones.
     pub matched: Vec<Option<usize>>,
@@ -280,69 +293,4 @@ impl Scores {
             matched: matching.matched().iter().map(from_one).collect(),
         }
     }
-}
-
-/// How a run ended, where that is not as it should be, and what to do about it.
-pub fn ending_warning(separation: &Separation, words: &Words) -> Option<String> {
-    let steps = separation.steps();
-    match separation.stop_reason() {
-        StopReason::Diverged => Some(format!(
-            "diverged: the objective was no longer finite after {steps} steps, and the last finite state is kept; try \
-             smaller rates, such as {}",
-            (words.settings)(&[
-                ("optimizer.rates.fiber", "0.02"),
-                ("optimizer.rates.networks", "0.001")
-            ])
-        )),
-        StopReason::Interrupted => Some(format!(
-            "interrupted after {steps} steps: these are the sources of an unfinished run"
-        )),
-        StopReason::StepLimit if !separation.converged() => Some(format!(
-            "not converged: the objective was still improving after {steps} steps; try {}, and compare several \
-             seeds",
-            (words.settings)(&[("optimizer.steps", &(2 * steps).to_string())])
-        )),
-        StopReason::StepLimit | StopReason::Plateau => None,
-    }
-}
-
-/// Channels that never change, which take no part.
-pub fn constant_warning(recording: &Recording) -> Option<String> {
-    let constant = |c: &usize| {
-        let mut values = recording
-            .observations()
-            .col(*c)
-            .iter()
-            .filter(|value| !value.is_nan());
-        let first = values.next();
-        values.all(|value| Some(value) == first)
-    };
-    let names: Vec<&str> = (0..recording.n_channels())
-        .filter(constant)
-        .map(|c| recording.channel_names()[c].as_str())
-        .collect();
-    match names.len() {
-        0 => None,
-        1 => Some(format!(
-            "channel {} is constant and takes no part",
-            names[0]
-        )),
-        _ => Some(format!(
-            "channels {} are constant and take no part",
-            names.join(", ")
-        )),
-    }
-}
-
-/// Sources that leave most of the channels unexplained.
-pub fn fit_warning(explained: f64, words: &Words) -> Option<String> {
-    (explained < 0.5).then(|| {
-        format!(
-            "the sources explain only {:.0} % of the channels' variance; more of them ({}) would explain more, and \
-             {} helps where channels are nonlinear in the sources",
-            100.0 * explained,
-            words.sources,
-            (words.settings)(&[("mixer.kind", "mlp")])
-        )
-    })
 }

@@ -88,8 +88,8 @@ impl ParquetReader {
 /// The column that may be the time.
 fn time_at(path: &Path, footer: &Footer, options: &ReadOptions) -> Result<Option<usize>> {
     match &options.time_column {
-        TimeColumn::Absent => Ok(None),
-        TimeColumn::Named(asked) => {
+        Some(TimeColumn::Absent) => Ok(None),
+        Some(TimeColumn::Named(asked)) => {
             let names: Vec<&str> = footer
                 .columns
                 .iter()
@@ -99,7 +99,7 @@ fn time_at(path: &Path, footer: &Footer, options: &ReadOptions) -> Result<Option
             at.map(Some)
                 .ok_or_else(|| not_among(path, "time column", asked, &names))
         }
-        TimeColumn::Detect => Ok(footer.columns.iter().enumerate().find_map(|(at, column)| {
+        None => Ok(footer.columns.iter().enumerate().find_map(|(at, column)| {
             let kind = column.kind.ok()?;
             let is_candidate = kind.seconds.is_some()
                 || (at == 0 && time::candidate(&column.name))
@@ -120,7 +120,7 @@ fn judge(source: &mut Source, footer: &Footer, at: usize, options: &ReadOptions)
             times.iter_mut().for_each(|value| *value *= unit);
             time::in_seconds(&column.name, &times)
         }
-        (None, TimeColumn::Named(_)) => time::asked(&column.name, &times),
+        (None, Some(TimeColumn::Named(_))) => time::asked(&column.name, &times),
         (None, _) if column.name == PANDAS_INDEX => time::judge_named("index", &times),
         (None, _) => time::judge_named(&column.name, &times),
     })

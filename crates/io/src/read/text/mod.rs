@@ -88,15 +88,6 @@ fn plan(path: &Path, sample: &Sample, options: &ReadOptions) -> Result<Plan> {
     let Some(first) = sample.lines.first() else {
         return Err(no_rows(path));
     };
-    if let Some(delimiter) = options.delimiter.filter(|delimiter| !delimiter.is_ascii()) {
-        return Err(Error::request(
-            path,
-            "delimiter",
-            "an ASCII character",
-            format!("`{delimiter}`"),
-            "use one of , ; | tab or space",
-        ));
-    }
     let dialect = dialect(&sample.lines, options.delimiter);
     let has_header = options
         .header
@@ -133,7 +124,7 @@ fn channels(
     }
     let n_columns = found.n_columns - usize::from(empty_end);
     let axis = match (plan.time_at, &options.time_column) {
-        (Some(at), TimeColumn::Named(_)) => time::asked(&names[at], &found.time),
+        (Some(at), Some(TimeColumn::Named(_))) => time::asked(&names[at], &found.time),
         (Some(at), _) if !names.is_empty() => time::judge_named(&names[at], &found.time),
         (Some(_), _) if n_columns > 1 => time::judge_unnamed(&found.time),
         _ => Axis::Channel,
@@ -221,12 +212,12 @@ fn time_at(
     n_columns: usize,
 ) -> Result<Option<usize>> {
     match &options.time_column {
-        TimeColumn::Absent => Ok(None),
-        TimeColumn::Detect => match names.first() {
+        Some(TimeColumn::Absent) => Ok(None),
+        None => match names.first() {
             Some(name) => Ok((n_columns > 1 && time::candidate(name)).then_some(0)),
             None => Ok((n_columns > 1).then_some(0)),
         },
-        TimeColumn::Named(asked) => match names.iter().position(|name| name == asked) {
+        Some(TimeColumn::Named(asked)) => match names.iter().position(|name| name == asked) {
             Some(at) => Ok(Some(at)),
             None => {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -1,0 +1,376 @@
+//! The problems of the benchmark: families that each ask one question.
+//!
+//! In: how many seeds. Out: [`Case`]s. Seeds below 900 are for reporting; defaults are tuned on
+//! others.
+
+use faer::Mat;
+use std::path::Path;
+use std::sync::Arc;
+use strt_cli::failure::{Failure, Outcome};
+use strt_io::{ReadOptions, read_recording};
+use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
+
+/// Problems that ask the same question.
+pub struct Family {
+    pub name: &'static str,
+    /// The question, for the page.
+    pub about: String,
+    pub cases: Vec<Case>,
+    /// Runs of each problem with seeds of their own, for the stability of the branches.
+    pub runs: u64,
+}
+
+/// One problem.
+#[derive(Clone)]
+pub struct Case {
+    /// What tells it from the others of its family.
+    pub name: String,
+    pub spec: ProblemSpec,
+    /// Real sources in place of generated ones.
+    sources: Option<Arc<Mat<f64>>>,
+}
+
+impl Case {
+    pub fn generate(&self) -> strt_synth::Result<Problem> {
+        match &self.sources {
+            Some(sources) => self.spec.generate_from(sources),
+            None => self.spec.generate(),
+        }
+    }
+}
+
+/// How much is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// For every day.
+    Quick,
+    /// For releases.
+    Full,
+}
+
+const LINEAR: [SourceKind; 5] = [
+    SourceKind::Gp,
+    SourceKind::GpClose,
+    SourceKind::Sines,
+    SourceKind::Ar,
+    SourceKind::NonSmooth,
+];
+const SMOOTH: [SourceKind; 4] = [
+    SourceKind::Gp,
+    SourceKind::GpClose,
+    SourceKind::Sines,
+    SourceKind::Ar,
+];
+
+/// All families of generated problems.
+pub fn generated(size: Size, first_seed: u64) -> Vec<Family> {
+    let quick = size == Size::Quick;
+    let seeds = |few: u64, many: u64| first_seed..first_seed + if quick { few } else { many };
+    let base = ProblemSpec::default();
+    let cases =
+        |kinds: &[SourceKind], seeds: std::ops::Range<u64>, change: &dyn Fn(&mut ProblemSpec)| {
+            let mut cases = Vec::new();
+            for &kind in kinds {
+                for seed in seeds.clone() {
+                    let mut spec = ProblemSpec {
+                        kind,
+                        seed,
+                        ..base.clone()
+                    };
+                    change(&mut spec);
+                    cases.push(Case::generated(spec));
+                }
+            }
+            cases
+        };
+    let family = |name, about: &str, cases| Family {
+        name,
+        about: about.into(),
+        cases,
+        runs: 1,
+    };
+    let some = [SourceKind::Gp, SourceKind::Ar, SourceKind::NonSmooth];
+    let mut families = vec![
+        Family {
+            runs: 2,
+            ..family(
+                "linear",
+                "linear suite: five kinds of sources, T = 1000, K = 3, m = 6, noise 2 %",
+                cases(&LINEAR, seeds(3, 10), &|_| {}),
+            )
+        },
+        family(
+            "nonlinear",
+            "nonlinear suite: four kinds × three mixings, T = 1000, K = 3, m = 6, noise 1 %",
+            {
+                let mixings = [MixingKind::Pnl, MixingKind::Mlp2, MixingKind::Mlp3];
+                let of = |mixing| {
+                    cases(&SMOOTH, seeds(1, 4), &move |spec| {
+                        (spec.mixing, spec.noise) = (mixing, 0.01)
+                    })
+                };
+                mixings.into_iter().flat_map(of).collect()
+            },
+        ),
+        family(
+            "square",
+            "as many channels as sources",
+            cases(&LINEAR, seeds(1, 4), &|spec| spec.n_channels = 3),
+        ),
+        family(
+            "clean",
+            "no noise",
+            cases(&LINEAR, seeds(1, 4), &|spec| spec.noise = 0.0),
+        ),
+        family(
+            "noise5",
+            "noise 5 %",
+            cases(&LINEAR, seeds(1, 4), &|spec| spec.noise = 0.05),
+        ),
+        family(
+            "noise20",
+            "noise 20 %",
+            cases(&LINEAR, seeds(1, 4), &|spec| spec.noise = 0.2),
+        ),
+        family(
+            "k2",
+            "2 sources",
+            cases(&some, seeds(1, 4), &|spec| {
+                (spec.n_sources, spec.n_channels) = (2, 4)
+            }),
+        ),
+        family(
+            "k6",
+            "6 sources, T = 2000",
+            cases(&some, seeds(1, 4), &|spec| {
+                (spec.n_sources, spec.n_channels, spec.n_samples) = (6, 12, 2000)
+            }),
+        ),
+        family(
+            "k12",
+            "12 sources, T = 4000",
+            cases(&some[..if quick { 1 } else { 3 }], seeds(1, 2), &|spec| {
+                (spec.n_sources, spec.n_channels, spec.n_samples) = (12, 16, 4000)
+            }),
+        ),
+        family(
+            "short",
+            "T = 300",
+            cases(&LINEAR, seeds(1, 4), &|spec| spec.n_samples = 300),
+        ),
+        family(
+            "long",
+            "T = 10 000",
+            cases(&some, seeds(1, 2), &|spec| spec.n_samples = 10_000),
+        ),
+        family(
+            "conditioned",
+            "mixing of condition 100, noise 0.2 %",
+            cases(&LINEAR, seeds(1, 4), &|spec| {
+                (spec.mixing, spec.noise) = (MixingKind::Conditioned { condition: 100 }, 0.002)
+            }),
+        ),
+        family(
+            "nonstationary",
+            "Gaussian sources whose variance changes slowly, T = 4000",
+            cases(&[SourceKind::Nonstationary], seeds(2, 6), &|spec| {
+                spec.n_samples = 4000
+            }),
+        ),
+        family(
+            "switching",
+            "switching AR(2), 3 sources in 12 channels, T = 4000 (the setting of SNICA), linear mixing",
+            cases(&[SourceKind::SwitchingAr], seeds(2, 6), &|spec| {
+                (spec.n_channels, spec.n_samples) = (12, 4000)
+            }),
+        ),
+    ];
+    if !quick {
+        families.push(family(
+            "longest",
+            "T = 100 000",
+            cases(&some, seeds(1, 1), &|spec| spec.n_samples = 100_000),
+        ));
+    }
+    let layered = [
+        (
+            "tcl1",
+            SourceKind::SegmentLaplace,
+            MixingKind::LeakyMlp { layers: 1 },
+        ),
+        (
+            "tcl2",
+            SourceKind::SegmentLaplace,
+            MixingKind::LeakyMlp { layers: 2 },
+        ),
+        (
+            "tcl3",
+            SourceKind::SegmentLaplace,
+            MixingKind::LeakyMlp { layers: 3 },
+        ),
+        (
+            "ivae1",
+            SourceKind::SegmentGaussian,
+            MixingKind::TanhMlp { layers: 1 },
+        ),
+        (
+            "ivae2",
+            SourceKind::SegmentGaussian,
+            MixingKind::TanhMlp { layers: 2 },
+        ),
+        (
+            "ivae3",
+            SourceKind::SegmentGaussian,
+            MixingKind::TanhMlp { layers: 3 },
+        ),
+    ];
+    for (name, kind, mixing) in layered {
+        let (noise, layers) = match kind {
+            SourceKind::SegmentLaplace => (
+                "Laplace noise with a scale",
+                "leaky-ReLU layers (the setting of TCL)",
+            ),
+            _ => (
+                "Gaussian noise with a variance",
+                "tanh layers (the setting of iVAE)",
+            ),
+        };
+        let about = format!(
+            "{noise} per segment through L = {} {layers}, T = 4000",
+            &name[name.len() - 1..]
+        );
+        let cases = cases(&[kind], seeds(1, 3), &|spec| {
+            (spec.mixing, spec.noise, spec.n_samples) = (mixing, 0.0, 4000)
+        });
+        families.push(family(name, &about, cases));
+    }
+    families
+}
+
+/// Real sources of a folder of recordings, mixed with noise.
+pub fn real(data: &Path, size: Size, first_seed: u64) -> Outcome<Family> {
+    let column = |file: &str, column: usize, n: usize| -> Outcome<Vec<f64>> {
+        let path = data.join(file);
+        let opened = read_recording(&path, &ReadOptions::default())?;
+        let values = opened.recording.observations();
+        if values.ncols() <= column || values.nrows() < n {
+            return Err(Failure::Failed(format!(
+                "{}: expected {n} samples of more than {column} channels, found {} × {}",
+                path.display(),
+                values.nrows(),
+                values.ncols()
+            )));
+        }
+        Ok(values.col(column).iter().take(n).copied().collect())
+    };
+    let matrix = |columns: Vec<Vec<f64>>| {
+        Arc::new(Mat::from_fn(columns[0].len(), columns.len(), |t, k| {
+            columns[k][t]
+        }))
+    };
+    let biosppy = ["ecg", "emg_1", "resp", "ppg", "bcg"]
+        .iter()
+        .map(|name| column(&format!("biosppy_bio/{name}.txt"), 0, 15_000))
+        .collect::<Outcome<Vec<_>>>()?;
+    let neurokit = (0..3)
+        .map(|c| column("neurokit_bio/bio_resting_5min_100hz.csv", c, 30_000))
+        .collect::<Outcome<Vec<_>>>()?;
+    let speech = [
+        "cmu_arctic_us_aew_a0001",
+        "cmu_arctic_us_aew_a0002",
+        "cmu_arctic_us_axb_a0004",
+    ]
+    .iter()
+    .map(|name| column(&format!("cmu_arctic_speech/{name}.wav"), 0, 30_000))
+    .collect::<Outcome<Vec<_>>>()?;
+    let sets = [
+        ("biosppy", matrix(biosppy)),
+        ("neurokit", matrix(neurokit)),
+        ("speech", matrix(speech)),
+    ];
+    let seeds = first_seed..first_seed + if size == Size::Quick { 1 } else { 3 };
+    let mut cases = Vec::new();
+    for (name, sources) in sets {
+        for noise in [0.0, 0.05] {
+            for seed in seeds.clone() {
+                let spec = ProblemSpec {
+                    n_samples: sources.nrows(),
+                    n_sources: sources.ncols(),
+                    n_channels: 2 * sources.ncols(),
+                    noise,
+                    seed,
+                    ..ProblemSpec::default()
+                };
+                cases.push(Case {
+                    name: format!("{name} noise {noise} seed {seed}"),
+                    spec,
+                    sources: Some(sources.clone()),
+                });
+            }
+        }
+    }
+    Ok(Family {
+        name: "real",
+        about: "recordings of biosignals and speech as sources, mixed linearly into twice as many channels, noise 0 and 5 %"
+            .into(),
+        cases,
+        runs: 1,
+    })
+}
+
+impl Case {
+    fn generated(spec: ProblemSpec) -> Case {
+        Case {
+            name: format!(
+                "{} {} T{} K{} m{} noise {} seed {}",
+                spec.kind,
+                spec.mixing,
+                spec.n_samples,
+                spec.n_sources,
+                spec.n_channels,
+                spec.noise,
+                spec.seed
+            ),
+            spec,
+            sources: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suites_have_the_promised_problems() {
+        let families = generated(Size::Full, 0);
+        let suite = |name: &str, number: usize, noise: f64, linear: bool| {
+            let family = families.iter().find(|family| family.name == name).unwrap();
+            assert_eq!(family.cases.len(), number, "{name}");
+            for spec in family.cases.iter().map(|case| &case.spec) {
+                let size = (spec.n_samples, spec.n_sources, spec.n_channels);
+                assert_eq!((size, spec.noise), ((1000, 3, 6), noise), "{name}");
+                assert_eq!(spec.mixing.is_linear(), linear, "{name}");
+            }
+        };
+        suite("linear", 50, 0.02, true);
+        suite("nonlinear", 48, 0.01, false);
+    }
+
+    #[test]
+    fn every_problem_can_be_generated_and_has_a_name_of_its_own() {
+        for size in [Size::Quick, Size::Full] {
+            for family in generated(size, 1) {
+                let mut names: Vec<&String> = family.cases.iter().map(|case| &case.name).collect();
+                let number = names.len();
+                names.sort();
+                names.dedup();
+                assert!(number > 0 && names.len() == number, "{}", family.name);
+                if size == Size::Quick {
+                    let problem = family.cases[0].generate().unwrap();
+                    assert_eq!(problem.sources.ncols(), family.cases[0].spec.n_sources);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! `.strt`: the hidden file that says what made a folder and what it wrote there, and the lock on
+//! it that keeps two programs from working in one folder.
+
+use super::Kind;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+pub(super) const MARK: &str = ".strt";
+
+/// The contents of the file.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Mark {
+    made_by: String,
+    kind: Kind,
+    files: Vec<String>,
+}
+
+impl Mark {
+    /// The mark of a folder, where it has one that can be read.
+    pub fn read(folder: &Path) -> Option<Mark> {
+        let text = fs::read_to_string(folder.join(MARK)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// What the folder is for.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+}
+
+/// The kind of a folder of this program that holds nothing else, or why it is not one.
+pub(super) fn owned(folder: &Path) -> Result<Kind, String> {
+    let mark = Mark::read(folder).ok_or_else(|| "was not written by strt".to_string())?;
+    let foreign = names(folder)
+        .into_iter()
+        .find(|name| name != MARK && !mark.files.contains(name));
+    match foreign {
+        Some(name) => Err(format!("holds `{name}`, which strt did not write")),
+        None => Ok(mark.kind),
+    }
+}
+
+/// Names of everything in a folder, sorted; none where it cannot be read.
+pub(super) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// `.strt` of a folder, locked until this is dropped. The lock moves with the folder.
+pub(super) struct Lock(File);
+
+impl Lock {
+    /// Locks a folder, which is created first if `create`.
+    pub fn take(folder: &Path, create: bool) -> Result<Lock> {
+        let busy = || Error::Busy {
+            partial: folder.to_owned(),
+        };
+        let path = folder.join(MARK);
+        let open = || {
+            if create {
+                fs::create_dir_all(folder)?;
+            }
+            let mut options = OpenOptions::new();
+            options
+                .create(create)
+                .read(true)
+                .write(true)
+                .truncate(false);
+            options.open(&path)
+        };
+        let file = match open() {
+            // The folder is just being moved.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists
+                ) =>
+            {
+                return Err(busy());
+            }
+            opened => opened.map_err(Error::system("create the folder", folder))?,
+        };
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => return Err(busy()),
+            // A file system without locks: two runs at once are then not kept apart.
+            Err(fs::TryLockError::Error(_)) => {}
+        }
+        if is_at(&file, &path) {
+            Ok(Lock(file))
+        } else {
+            // Whoever held the lock has moved the folder in the meantime.
+            Err(busy())
+        }
+    }
+
+    /// Writes the mark through the file that is locked: a new file would not be. `folder` is where
+    /// it is now.
+    pub fn write(&mut self, folder: &Path, kind: Kind, files: Vec<String>) -> Result {
+        let mark = Mark {
+            made_by: format!("strt {}", env!("CARGO_PKG_VERSION")),
+            kind,
+            files,
+        };
+        let text = serde_json::to_string(&mark)?;
+        let file = &mut self.0;
+        let mut write = || {
+            // In one piece and never shorter, so that it can be read at any time: others look at it
+            // without the lock.
+            let before = file.metadata()?.len() as usize;
+            let text = format!("{text:<width$}\n", width = before.saturating_sub(1));
+            io::Seek::rewind(file)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        };
+        write().map_err(Error::system("write", &folder.join(MARK)))
+    }
+}
+
+/// Whether an open file is still the one of that name.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (Ok(here), Ok(there)) = (file.metadata(), fs::metadata(path)) else {
+        return false;
+    };
+    (here.dev(), here.ino()) == (there.dev(), there.ino())
+}
+
+/// Whether there is a file of that name: folders with open files in them cannot be moved here.
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> bool {
+    path.is_file()
+}

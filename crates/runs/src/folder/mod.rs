@@ -1,0 +1,131 @@
+//! The folder of a run as a state machine: planned, working, finished.
+//!
+//! ```text
+//! nothing ──► Planned ──begin──► Working ──publish──► finished: DIR
+//!                │                  │
+//!                └──take_over──►    └──(crash, Ctrl-C)──► unfinished: DIR.partial or DIR
+//!                      ▲                                       │
+//!                      └───────────────────────────────────────┘
+//! ```
+//!
+//! A command works in `DIR.partial`; `DIR` appears, or is replaced, in one rename. A run that is
+//! killed leaves `DIR.partial` with its last checkpoint, from which it can be resumed. The hidden
+//! file `.strt` says that this program made a folder and lists what it wrote there: nothing else is
+//! ever replaced or removed. While a command works, a lock on that file keeps others out.
+//!
+//! [`Planned`] has changed nothing yet; [`Working`] holds the lock; [`Place`] is what lies on disk
+//! between two commands. What the files mean is not known here.
+
+mod mark;
+mod planned;
+mod working;
+
+pub use planned::Planned;
+pub use working::Working;
+
+use crate::error::{Error, Result};
+use mark::Mark;
+use serde::{Deserialize, Serialize};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// What a run can be resumed from.
+pub const CHECKPOINT: &str = "checkpoint.safetensors";
+/// The last file of a run or a comparison.
+pub const SUMMARY: &str = "summary.json";
+/// All parameters and sources of a run.
+pub const MODEL: &str = "model.safetensors";
+const PARTIAL: &str = ".partial";
+
+/// What a folder is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A separation.
+    Run,
+    /// A demonstration.
+    Demo,
+    /// A generated problem.
+    Problem,
+    /// A comparison of methods.
+    Comparison,
+}
+
+impl Kind {
+    /// What the program made a folder for; `None` for a folder that it did not make.
+    pub fn of(folder: &Path) -> Option<Kind> {
+        Mark::read(folder).map(|mark| mark.kind())
+    }
+}
+
+/// What may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replace {
+    /// Nothing: the place must be free.
+    Nothing,
+    /// An earlier folder of the same kind.
+    SameKind,
+    /// Whatever this program wrote.
+    Anything,
+}
+
+impl From<bool> for Replace {
+    fn from(overwrite: bool) -> Replace {
+        if overwrite {
+            Replace::Anything
+        } else {
+            Replace::Nothing
+        }
+    }
+}
+
+/// What is where a run would be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Nothing.
+    Absent,
+    /// A run that can be resumed, in this folder: the one that was named, or `DIR.partial`.
+    Unfinished(PathBuf),
+    /// A finished run.
+    Finished(PathBuf),
+}
+
+/// What is in the place of a run. An unfinished one counts before a finished one that it was to
+/// replace.
+///
+/// # Errors
+/// When there is something else, which no run may replace unasked.
+pub fn inspect(target: &Path) -> Result<Place> {
+    let unfinished = unfinished(target);
+    if unfinished.join(CHECKPOINT).is_file() {
+        return Ok(Place::Unfinished(unfinished));
+    }
+    if target.join(SUMMARY).is_file() && target.join(MODEL).is_file() {
+        return Ok(Place::Finished(target.to_owned()));
+    }
+    Planned::new(target, Kind::Run, Replace::Nothing)?;
+    Ok(Place::Absent)
+}
+
+/// Where an unfinished run may be, for a name that a person gives: the folder itself, or beside it.
+pub(crate) fn unfinished(given: &Path) -> PathBuf {
+    let beside = name_of(given).map(|name| given.with_file_name(with_partial(name)));
+    match beside {
+        Ok(beside) if !given.join(CHECKPOINT).is_file() && beside.join(CHECKPOINT).is_file() => {
+            beside
+        }
+        _ => given.to_owned(),
+    }
+}
+
+fn name_of(folder: &Path) -> Result<&OsStr> {
+    folder.file_name().ok_or_else(|| Error::NoName {
+        path: folder.to_owned(),
+    })
+}
+
+fn with_partial(name: &OsStr) -> OsString {
+    let mut name = name.to_os_string();
+    name.push(PARTIAL);
+    name
+}
