@@ -1,6 +1,7 @@
 """What several test files share: small problems, and where the program is."""
 
 import os
+import re
 import shutil
 import sys
 import sysconfig
@@ -16,6 +17,22 @@ QUICK = dict(
     config={"branches.patch_sizes": [4, 8], "branches.d_model": 8, "branches.n_heads": 2},
     n_jobs=1,
 )
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Appends skipped tests to the list that ``cargo xtask test`` counts: what is missing, a tab, which test.
+
+    The reason of a skip begins with what is missing, followed by a colon.
+    """
+    skipped = os.environ.get("STRT_SKIPPED")
+    if not skipped:
+        return
+    with open(skipped, "a", encoding="utf-8") as file:
+        for report in terminalreporter.stats.get("skipped", []):
+            reason = report.longrepr[2].removeprefix("Skipped: ")
+            package = re.match(r"could not import '([^']+)'", reason)
+            missing = f"the Python package {package[1]}" if package else reason.split(":")[0]
+            file.write(f"{missing}\t{report.nodeid}\n")
 
 
 @pytest.fixture

@@ -128,7 +128,7 @@ def test_blinks_are_found_and_removed(ica, raw, capsys):
 
 def test_the_eeglab_recording(capsys):
     if not EEGLAB.is_file():
-        pytest.skip("the EEGLAB recording is not at ../shared/data/eeglab_eeg32 (seen from the repository)")
+        pytest.skip("recordings: eeglab_eeg32 is not in ../shared/data (seen from the repository)")
     raw = mne.io.read_raw_eeglab(EEGLAB, preload=True, verbose="error").crop(0.0, 120.0)
     # The eye's voltage is the difference between above (FPz) and below (EOG1).
     raw = mne.set_bipolar_reference(raw, "FPz", "EOG1", "VEOG", drop_refs=False, verbose="error")

@@ -108,7 +108,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+@pytest.mark.skipif(os.name == "nt", reason="SIGINT for one process: Windows has none")
 @pytest.mark.parametrize("company", ["alone", "with a callback"])
 def test_ctrl_c_ends_the_run_and_keeps_it(company):
     child = subprocess.run([sys.executable, "-c", SCRIPT, company], capture_output=True, text=True, timeout=60)

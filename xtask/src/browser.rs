@@ -2,8 +2,8 @@
 
 use crate::steps::{apt_install, works};
 
-/// Installs Chromium where there is none. Without it the tests of the report in a browser are
-/// skipped, and say so.
+/// Installs Chromium where there is none. The tests that miss it nevertheless are skipped, and are
+/// counted as such.
 pub fn provide() {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     if std::env::var_os("CHROMIUM").is_some()
@@ -12,8 +12,6 @@ pub fn provide() {
         return;
     }
     if !apt_install(&["chromium"]) {
-        eprintln!(
-            "xtask: it could not be installed; the tests that open the report in a browser will be skipped"
-        );
+        eprintln!("xtask: Chromium could not be installed; name one by the variable CHROMIUM");
     }
 }

@@ -8,7 +8,9 @@
 
 mod browser;
 mod python;
+mod skipped;
 mod steps;
+mod thorough;
 
 use std::process::ExitCode;
 use steps::Cargo;
@@ -17,9 +19,13 @@ const USAGE: &str = "\
 Usage: cargo xtask <TASK>
 
 Tasks:
-  test    every test of the workspace, doc tests included, then those of the Python package in an environment of its own
+  test    every test of the workspace, doc tests included, then those of the Python package in an
+          environment of its own; ends with how many were skipped, and why
   wheel   wheel and source distribution of the Python package, in dist/
-  ci      formatting, lints, docs without warnings, a browser and Python for the tests, then `cargo xtask test`";
+  ci      formatting, lints, docs without warnings, a browser and Python for the tests, then
+          `cargo xtask test`, of which nothing may be skipped that can run
+  ci --thorough
+          all of that, then a model checker and sanitizers on the unsafe code";
 
 /// One profile for everything, so that the dependencies are built once. The extension module has no
 /// tests that run without Python, and is built with the wheel.
@@ -57,23 +63,45 @@ const CHECKS: &[Cargo] = &[
         arguments: &["doc", "--release", "--workspace", "--no-deps", "--locked"],
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
+    // The readers that every build has, without the optional formats.
+    Cargo {
+        arguments: &[
+            "clippy",
+            "--release",
+            "--package=strt-io",
+            "--no-default-features",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ],
+        environment: &[],
+    },
 ];
 
-fn test() -> Result<(), String> {
-    steps::cargo(TEST)?;
-    python::test()
+/// Runs every test and says which were skipped, also when one failed.
+fn test() -> Result<Vec<strt_testing::Skipped>, String> {
+    skipped::forget()?;
+    let outcome = steps::cargo(TEST).and_then(|()| python::test());
+    let skipped = skipped::read()?;
+    eprintln!("xtask: {}", skipped::summary(&skipped));
+    outcome.map(|()| skipped)
+}
+
+fn ci() -> Result<(), String> {
+    steps::cargo(CHECKS)?;
+    browser::provide();
+    python::provide();
+    skipped::refuse(&test()?)
 }
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let task = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["test"] => test(),
+        ["test"] => test().map(drop),
         ["wheel"] => python::wheel(),
-        ["ci"] => steps::cargo(CHECKS).and_then(|()| {
-            browser::provide();
-            python::provide();
-            test()
-        }),
+        ["ci"] => ci(),
+        ["ci", "--thorough"] => ci().and_then(|()| thorough::check()),
         ["--help" | "-h" | "help"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

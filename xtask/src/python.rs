@@ -5,7 +5,8 @@
 //! `python/requirements-test.txt`; it is filled anew when that file changes, so that a second run
 //! is quick.
 
-use crate::steps::{apt_install, run, works};
+use crate::skipped;
+use crate::steps::{apt_install, run, target, works};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,15 +25,15 @@ const PIP_INSTALL: [&str; 5] = [
 /// Where wheel and sdist for others go.
 const DIST: &str = "dist";
 
-/// Builds the wheel, installs it into the environment and runs its tests. Skipped, with a message,
-/// where there is no Python.
+/// Builds the wheel, installs it into the environment and runs its tests. Where there is no Python
+/// they count as one skipped test.
 pub fn test() -> Result<(), String> {
     let Some(python) = find() else {
         eprintln!(
-            "xtask: no Python 3.10 or newer with venv was found, so the Python package is not tested; install one, or name it \
-             by the variable PYTHON"
+            "xtask: no Python 3.10 or newer with venv was found, so the Python package is not \
+             tested; install one, or name it by the variable PYTHON"
         );
-        return Ok(());
+        return skipped::add("Python 3.10 or newer", "the Python package");
     };
     let environment = Environment::ready(&python)?;
     let wheels = target().join("wheels");
@@ -55,8 +56,7 @@ pub fn wheel() -> Result<(), String> {
     Ok(())
 }
 
-/// Installs Python where there is none. Without it the tests of the package are skipped, and say
-/// so.
+/// Installs Python where there is none.
 pub fn provide() {
     if find().is_none() {
         apt_install(&["python3", "python3-venv"]);
@@ -77,11 +77,6 @@ fn find() -> Option<OsString> {
     named
         .chain(usual.map(OsString::from))
         .find(|python| works(python, &["-c", USABLE]))
-}
-
-/// The directory for what is built.
-fn target() -> PathBuf {
-    env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from)
 }
 
 /// The environment that the package is built and tested in.

@@ -1,6 +1,8 @@
 //! Commands that a task consists of: printed before they run; the first that fails ends the task.
 
+use crate::skipped;
 use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// A cargo command with environment variables.
@@ -22,17 +24,24 @@ pub fn cargo(steps: &[Cargo]) -> Result<(), String> {
     })
 }
 
-/// Runs a command, which is printed under `name`.
+/// The directory for what is built.
+pub fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from)
+}
+
+/// Runs a command, which is printed under `name`, and tells it where to list skipped tests.
 pub fn run(name: &str, command: &mut Command) -> Result<(), String> {
     let arguments: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
     let line = format!("{name} {}", arguments.join(" "));
     eprintln!("xtask: {line}");
     let status = command
+        .env(strt_testing::LIST, skipped::list())
         .status()
         .map_err(|error| format!("could not start `{line}`: {error}"))?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(format!("`{line}` failed ({status})")),
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("`{line}` failed ({status})"))
     }
 }
 

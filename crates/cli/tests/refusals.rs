@@ -5,6 +5,7 @@ mod common;
 
 use common::{Place, fixture, snapshot};
 use std::fmt::Write;
+use strt_testing::{Missing, skip};
 
 /// Words that differ from run to run.
 fn anonymous(text: &str) -> String {
@@ -170,7 +171,7 @@ fn an_unreadable_file_is_refused() {
     )
     .unwrap();
     if std::fs::read(place.path("secret.csv")).is_ok() {
-        eprintln!("skipped: this user may read everything");
+        skip(Missing::Permissions);
         return;
     }
     let ran = place.strt(&["separate", "secret.csv", "-k", "1"]);
@@ -208,7 +209,7 @@ fn a_full_disk_is_refused_and_leaves_nothing() {
         Err(_) => None,
     };
     let Some(ran) = ran.filter(|ran| !ran.stderr.contains("unshare")) else {
-        eprintln!("skipped: a small file system cannot be mounted here");
+        skip(Missing::SmallDisk);
         return;
     };
     assert_eq!(ran.status, 1, "{}\n{}", ran.stdout, ran.stderr);

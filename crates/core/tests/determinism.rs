@@ -1,4 +1,4 @@
-//! The same seed gives the same bits: whatever the number of threads, and wherever the run was
+//! Equal seeds give equal bits: whatever the number of threads, and wherever the run was
 //! stopped and resumed.
 //!
 //! A run is reduced to a [`Fingerprint`]: the bits of everything that it leaves behind, by name.
@@ -13,7 +13,7 @@ use strtransformer::controller::ControllerState;
 use strtransformer::objective::Terms;
 use strtransformer::separation::Record;
 use strtransformer::train::{
-    Observer, Session, SessionEnd, SessionState, Start, StepReport, StopReason, separate_observed,
+    Checkpoint, Observer, Session, SessionEnd, SessionState, Start, StepReport, StopReason, separate_observed,
 };
 use strtransformer::{Config, Recording, Separation, Trainer};
 
@@ -31,15 +31,24 @@ fn of_matrix(matrix: MatRef<'_, f64>) -> Vec<u64> {
     )
 }
 
-fn of_terms(t: Terms) -> [f64; 7] {
+fn of_terms(terms: Terms) -> [f64; 7] {
+    let Terms {
+        total,
+        reconstruction,
+        structure,
+        separation,
+        smoothness,
+        entropy,
+        gap,
+    } = terms;
     [
-        t.total,
-        t.reconstruction,
-        t.structure,
-        t.separation,
-        t.smoothness,
-        t.entropy,
-        t.gap,
+        total,
+        reconstruction,
+        structure,
+        separation,
+        smoothness,
+        entropy,
+        gap,
     ]
 }
 
@@ -125,6 +134,14 @@ fn same(what: &str, expected: &Fingerprint, found: &Fingerprint) {
     }
 }
 
+/// The last checkpoint, with the moments that a separation has not, compared field by field.
+#[track_caller]
+fn same_checkpoint(what: &str, expected: &Checkpoint, found: &Checkpoint) {
+    let mut found = found.clone();
+    found.config = expected.config.clone(); // but for the number of threads
+    assert!(*expected == found, "{what}: the last checkpoint differs");
+}
+
 /// Terms and gradient norm of every step, in order of restart and step.
 #[derive(Default)]
 struct Trajectory(Vec<(usize, usize, Vec<u64>)>);
@@ -137,6 +154,13 @@ impl Observer for Trajectory {
         self.0.push((report.restart, report.step, bits(values)));
         ControlFlow::Continue(())
     }
+}
+
+/// What a run of one restart leaves in its last checkpoint.
+fn last_checkpoint(recording: &Recording, config: &Config) -> Checkpoint {
+    let mut trainer = Trainer::new(recording, config).unwrap();
+    trainer.run(&mut ());
+    trainer.checkpoint()
 }
 
 fn run(recording: &Recording, config: &Config) -> (Fingerprint, Trajectory) {
@@ -209,11 +233,13 @@ fn the_number_of_threads_changes_nothing() {
         for engine in [EngineKind::Cpu, EngineKind::Reference] {
             (config.engine, config.threads) = (engine, 1);
             let (expected, steps) = run(&recording, &config);
+            let last = last_checkpoint(&recording, &config);
             for threads in [1, 2, 4] {
                 config.threads = threads;
                 let (found, other) = run(&recording, &config);
                 let what = format!("{what}, {engine:?}, {threads} threads");
                 same(&what, &expected, &found);
+                same_checkpoint(&what, &last, &last_checkpoint(&recording, &config));
                 assert!(steps.0 == other.0, "{what}: steps differ");
             }
         }

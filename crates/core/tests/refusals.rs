@@ -258,7 +258,7 @@ fn what_a_mixer_cannot_do_is_not_asked_of_it() {
             config,
             Start {
                 mixer,
-                sources: None,
+                ..Start::default()
             },
         )
         .map(|_| ())

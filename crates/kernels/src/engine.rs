@@ -88,7 +88,7 @@ pub enum Precision {
 
 /// Computes the energies of all branches and owns their parameters.
 ///
-/// The same inputs give the same bits whatever the number of threads. After construction no method
+/// Equal inputs give equal bits whatever the number of threads. After construction no method
 /// allocates, except in the reference engine.
 pub trait Engine: Send {
     /// Sizes of the branches.

@@ -30,7 +30,7 @@ fn compare(what: &str, group: &str, accumulated: &[f64], numerical: &[f64]) {
     compare_bare(what, group, &analytic, numerical);
 }
 
-/// The same for gradients that are overwritten, not accumulated.
+/// Compares gradients that are overwritten, not accumulated.
 #[track_caller]
 fn compare_bare(what: &str, group: &str, analytic: &[f64], numerical: &[f64]) {
     let error = relative_error(analytic, numerical, FLOOR);

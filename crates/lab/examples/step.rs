@@ -18,7 +18,8 @@
 //!
 //! ```text
 //! step=target/release/examples/step
-//! for n in 2 12; do valgrind --tool=callgrind --callgrind-out-file=/dev/null $step $n avx2 count 2>&1 | grep refs; done
+//! count="valgrind --tool=callgrind --callgrind-out-file=/dev/null $step"
+//! for n in 2 12; do $count $n avx2 count 2>&1 | grep refs; done
 //! ```
 //!
 //! The difference over 10 is the instructions of one step.
@@ -229,7 +230,8 @@ fn measure(name: &str, setting: &Setting, path: SimdPath, steps: usize) {
         let (best, median) = (times[0], times[steps / 2]);
         if n_threads == 1 {
             println!(
-                "{name}: {:.1} MFLOP (matrices {:.1}, attention {:.1}, elementary {:.1}, Adam {:.1}), ℓ₀ = {:.4}",
+                "{name}: {:.1} MFLOP (matrices {:.1}, attention {:.1}, elementary {:.1}, \
+                 Adam {:.1}), ℓ₀ = {:.4}",
                 flops.total() as f64 * 1e-6,
                 flops.matrices as f64 * 1e-6,
                 flops.attention as f64 * 1e-6,

@@ -1,4 +1,5 @@
-//! `strt-lab recovery` as a person calls it: tables, page, JSON, and what is kept for the next time.
+//! `strt-lab recovery` as a person calls it: tables, page, JSON, and what is kept for the next
+//! time.
 
 mod common;
 

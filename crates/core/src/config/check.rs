@@ -112,7 +112,7 @@ impl Config {
     ///
     /// # Errors
     /// [`Error::Config`] with the key of a value that cannot run; [`Error::TooShort`] when the
-    /// recording is.
+    /// recording is too short.
     pub fn check(&self, recording: &Recording) -> Result<Plan> {
         self.check_values()?;
         let facts = Facts::of(recording);
@@ -136,12 +136,9 @@ impl Config {
         if by_predictability && !config.sources.standardize {
             return Err(self.refused("sources.freedom", Reason::UnknownShare).into());
         }
-        let phi = match weights.energy {
-            EnergyForm::Raw => Phi::Raw,
-            EnergyForm::Log => Phi::Log {
-                kappa: weights.kappa.expect(FILLED),
-            },
-        };
+        // A form of the energy that is not taken has left both of its values open, or unused.
+        let kappa = weights.kappa.filter(|_| weights.energy == EnergyForm::Log);
+        let block = weights.energy_block.filter(|&block| block > 0);
         let longest = optimizer.block.max(config.branches.crop);
         let whole = optimizer.block == 0 || config.branches.crop == 0;
         let branches = BranchSet {
@@ -149,7 +146,7 @@ impl Config {
             scales,
             network: config.branches.network(),
             max_shift: config.branches.max_shift,
-            error_block: weights.energy_block.filter(|&block| block > 0),
+            error_block: block.filter(|_| kappa.is_some()),
         };
         Ok(Plan {
             branches,
@@ -159,7 +156,7 @@ impl Config {
             observation_variance: weights.observation_variance.expect(FILLED),
             structure: weights.structure.expect(FILLED),
             separation: weights.separation.expect(FILLED),
-            phi,
+            phi: kappa.map_or(Phi::Raw, |kappa| Phi::Log { kappa }),
             ridge: config.mixer.ridge.expect(FILLED),
             sources_rate: optimizer.rates.sources.expect(FILLED),
             coordinates,

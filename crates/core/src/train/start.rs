@@ -66,7 +66,7 @@ pub(super) fn mixer(
     {
         return refuse("assignment.rule", Reason::FixedInputs);
     }
-    if kind != MixerKind::Custom || restart > 0 {
+    if config.mixer.kind != MixerKind::Custom || restart > 0 {
         mixer.initialize(seed);
     }
     Ok(mixer)

@@ -3,13 +3,14 @@
 use crate::notes;
 use std::path::{Path, PathBuf};
 use strt_io::{Format, Opened, ReadOptions, read_recording};
+use strt_testing::{Missing, skip};
 
-/// Reads a real recording; `None` when it is not there.
+/// Reads a real recording; `None`, and the calling test is skipped, when it is not there.
 fn real(name: &str) -> Option<Opened> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let path: PathBuf = root.join(name);
     if !path.with_extension("hea").exists() && !path.exists() {
-        println!("skipped: {} is not there", path.display());
+        skip(Missing::Recordings);
         return None;
     }
     Some(read_recording(&path, &ReadOptions::default()).unwrap())
@@ -76,7 +77,7 @@ fn eeglab_without_its_numbers() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/eeglab_eeg32");
     let path = root.join("eeglab_data_epochs_ica.set");
     if !path.exists() {
-        println!("skipped: {} is not there", path.display());
+        skip(Missing::Recordings);
         return;
     }
     let message = read_recording(&path, &ReadOptions::default())

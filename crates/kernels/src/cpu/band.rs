@@ -4,7 +4,8 @@
 //! and a query i that always sees its own token,
 //!
 //! ```text
-//! A_ij ≤ 2^(‖q_i‖·max_j‖κ_j‖ − α|i−j|) / 2^⟨q_i,κ_i⟩ ≤ 1e-7   once   α|i−j| ≥ log₂(1e7) + ‖q_i‖·max‖κ‖ − ⟨q_i,κ_i⟩
+//! A_ij ≤ 2^(‖q_i‖·max_j‖κ_j‖ − α|i−j|) / 2^⟨q_i,κ_i⟩ ≤ 1e-7
+//!     once   α|i−j| ≥ log₂(1e7) + ‖q_i‖·max‖κ‖ − ⟨q_i,κ_i⟩
 //! ```
 //!
 //! so the reach of a query follows from its own norm and from α, both as they are now. When the

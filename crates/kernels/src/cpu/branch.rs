@@ -35,7 +35,7 @@ pub struct Branch<'a> {
 pub struct Weights<'a> {
     /// The flat parameter vector.
     pub parameters: &'a [f32],
-    /// The same with every matrix transposed in place; vectors are not set.
+    /// The parameters with every matrix transposed in place; vectors are not set.
     pub transposed: &'a [f32],
 }
 

@@ -10,10 +10,17 @@
 //! its own, and sums over items are taken in the order of the items: the same bits come out whoever
 //! did what.
 
+//!
+//! What makes it sound is checked by model: `model.rs` runs it through every order of events that
+//! the memory model allows, as it stands and with each of its orderings weakened.
+
 use super::shared::Shared;
+use super::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Edge, Ordering, yield_now};
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+#[cfg(all(test, loom))]
+mod model;
 
 /// Turns of waiting before a thread offers its core to others.
 const PATIENCE: usize = 200;
@@ -39,41 +46,45 @@ type Call = unsafe fn(*const (), usize, usize);
 impl Slot {
     /// Takes an item of the open phase and runs it as `worker`; false if there is none.
     fn help(&self, worker: usize) -> bool {
-        let mut state = self.state.load(Ordering::Acquire);
-        loop {
-            if state as u32 == 0 {
-                return false;
-            }
+        let seen = Edge::Seen.ordering();
+        let mut state = self.state.load(seen);
+        while state as u32 > 0 {
             let (closure, call) = (
                 self.closure.load(Ordering::Relaxed),
                 self.call.load(Ordering::Relaxed),
             );
-            match self.state.compare_exchange_weak(
-                state,
-                state - 1,
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            ) {
+            // Whoever takes the next item needs what the leader released when it opened the phase:
+            // an exchange in between leaves that as it is, so this one need not release anything.
+            match self
+                .state
+                .compare_exchange_weak(state, state - 1, seen, seen)
+            {
                 Err(now) => state = now,
                 Ok(_) => {
-                    // SAFETY: the exchange succeeded, so the phase was open all the time since
-                    // `state` was read, and its leader changes neither pointer, nor lets the
-                    // closure go, before this item is finished.
-                    let run = || unsafe {
-                        std::mem::transmute::<*mut (), Call>(call)(
-                            closure,
-                            worker,
-                            state as u32 as usize - 1,
-                        )
-                    };
-                    if catch_unwind(AssertUnwindSafe(run)).is_err() {
-                        self.panicked.store(true, Ordering::Relaxed);
-                    }
-                    self.unfinished.fetch_sub(1, Ordering::Release);
+                    self.finish_item(closure, call, worker, state as u32 as usize - 1);
                     return true;
                 }
             }
         }
+        false
+    }
+
+    /// Runs an item that was taken, and counts it as finished whether or not it panics.
+    fn finish_item(&self, closure: *const (), call: *mut (), worker: usize, item: usize) {
+        // The model weakens the orderings, and must not then call nothing at all.
+        #[cfg(loom)]
+        assert!(
+            !call.is_null(),
+            "an item was taken of a task that was not seen"
+        );
+        // SAFETY: taking the item succeeded, so the phase was open all the time since its task was
+        // read, and its leader changes neither pointer, nor lets the closure go, before this item
+        // is finished.
+        let run = || unsafe { std::mem::transmute::<*mut (), Call>(call)(closure, worker, item) };
+        if catch_unwind(AssertUnwindSafe(run)).is_err() {
+            self.panicked.store(true, Ordering::Relaxed);
+        }
+        self.unfinished.fetch_sub(1, Edge::Finished.ordering());
     }
 
     /// Opens a phase of `n_items` items, works on it, and returns when all of it is done.
@@ -91,10 +102,10 @@ impl Slot {
             .store(call::<F> as Call as *mut (), Ordering::Relaxed);
         self.unfinished.store(n_items, Ordering::Relaxed);
         self.state
-            .store(phase << 32 | n_items as u64, Ordering::Release);
+            .store(phase << 32 | n_items as u64, Edge::Opened.ordering());
         while self.help(worker) {}
         let mut patience = Patience::default();
-        while self.unfinished.load(Ordering::Acquire) > 0 {
+        while self.unfinished.load(Edge::Awaited.ordering()) > 0 {
             patience.wait();
         }
         if self.panicked.swap(false, Ordering::Relaxed) {
@@ -110,10 +121,10 @@ struct Patience(usize);
 impl Patience {
     fn wait(&mut self) {
         self.0 += 1;
-        if self.0 < PATIENCE {
+        if self.0 < PATIENCE && cfg!(not(loom)) {
             std::hint::spin_loop();
         } else {
-            std::thread::yield_now();
+            yield_now();
         }
     }
 }
@@ -155,37 +166,61 @@ pub fn run<M: Send + Sync, T: Send + Sync>(
 ) {
     let n_workers = slots.len();
     assert!(n_workers > 0 && memories.len() >= n_workers && tools.len() >= n_workers);
-    let (next, unfinished) = (AtomicUsize::new(0), AtomicUsize::new(order.len()));
-    let (memories, tools) = (Shared::new(memories), Shared::new(tools));
-    let work = |worker: usize| {
-        while let Some(&at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let _done = Countdown(&unfinished);
+    let round = Round {
+        order,
+        slots,
+        memories: Shared::new(memories),
+        tools: Shared::new(tools),
+        next: AtomicUsize::new(0),
+        unfinished: AtomicUsize::new(order.len()),
+    };
+    if n_workers == 1 {
+        round.work(0, &job);
+    } else {
+        (0..n_workers)
+            .into_par_iter()
+            .with_max_len(1)
+            .for_each(|worker| round.work(worker, &job));
+    }
+}
+
+/// One call of [`run`]: the jobs, and how far they are.
+struct Round<'a, M, T> {
+    order: &'a [usize],
+    slots: &'a [Slot],
+    memories: Shared<'a, M>,
+    tools: Shared<'a, T>,
+    /// Place in `order` of the next job to be taken.
+    next: AtomicUsize,
+    /// Jobs not yet finished.
+    unfinished: AtomicUsize,
+}
+
+impl<M: Send + Sync, T: Send + Sync> Round<'_, M, T> {
+    /// What one thread does: leads jobs while there are any, then helps until the last is done. No
+    /// two threads may have the same number.
+    fn work(&self, worker: usize, job: &impl Fn(usize, &mut M, &Crew<T>)) {
+        let n_workers = self.slots.len();
+        while let Some(&at) = self.order.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            let _done = Countdown(&self.unfinished);
             let crew = Crew {
-                slots,
-                tools: &tools,
+                slots: self.slots,
+                tools: &self.tools,
                 leader: worker,
             };
             // SAFETY: workers have different numbers and lead one job at a time.
-            let memory = unsafe { memories.part(worker..worker + 1) };
+            let memory = unsafe { self.memories.part(worker..worker + 1) };
             job(at, &mut memory[0], &crew);
         }
         let mut patience = Patience::default();
-        while unfinished.load(Ordering::Acquire) > 0 {
-            let mut others = (1..n_workers).map(|ahead| &slots[(worker + ahead) % n_workers]);
+        while self.unfinished.load(Ordering::Acquire) > 0 {
+            let mut others = (1..n_workers).map(|ahead| &self.slots[(worker + ahead) % n_workers]);
             if others.any(|slot| slot.help(worker)) {
                 patience = Patience::default();
             } else {
                 patience.wait();
             }
         }
-    };
-    if n_workers == 1 {
-        work(0);
-    } else {
-        (0..n_workers)
-            .into_par_iter()
-            .with_max_len(1)
-            .for_each(work);
     }
 }
 
@@ -199,7 +234,7 @@ impl Drop for Countdown<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
@@ -234,7 +269,7 @@ mod tests {
                                 *items += 1;
                                 done[place(item)].fetch_add(1, Ordering::Relaxed);
                             });
-                            // Whoever did them, the items of a phase are done when `for_each` returns.
+                            // All items are done when `for_each` returns, whoever did them.
                             let count = |item: usize| done[place(item)].load(Ordering::Relaxed);
                             assert!((0..=phase % 9).all(|item| count(item) == 1));
                             *phases += 1;

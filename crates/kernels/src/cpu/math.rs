@@ -18,7 +18,7 @@ const EXP2_CENTRED: [f32; 6] = [
     0.009_671_513,
     0.001_326_472_8,
 ];
-/// The same for f in [0, 1) (8e-8).
+/// 2ᶠ in powers of f for f in [0, 1), likewise minimax (8e-8).
 const EXP2_UPWARD: [f32; 6] = [
     1.0,
     0.693_151_3,
@@ -34,7 +34,7 @@ pub fn exp2<S: Simd>(simd: S, x: S::V) -> S::V {
     exp2_in_range(simd, simd.max(x, simd.splat(LOWEST)))
 }
 
-/// The same for x known to lie between −100 and 127.
+/// 2ˣ for x known to lie between −100 and 127, as accurate as [`exp2`].
 #[inline(always)]
 pub fn exp2_in_range<S: Simd>(simd: S, x: S::V) -> S::V {
     let (fraction, power) = simd.split(x);

@@ -5,7 +5,7 @@
 //! and elementary functions (`math`); operations on rows (`gemm`, `linear`, `layernorm`, `gelu`,
 //! `attention` with its `band` and `pack`, `masked_loss`, `adam`); their composition (`layer`,
 //! `branch` and `run`, with memory in `workspace`); how work is cut (`split`) and shared out
-//! (`crew`, `shared`); the engine.
+//! (`crew` with its `sync`, `shared`); the engine.
 //!
 //! What is computed is what [`crate::reference`] computes, to single precision. Kernels take their
 //! buffers as arguments and never allocate. Deliberately absent: any knowledge of training, and any
@@ -30,6 +30,7 @@ mod run;
 mod shared;
 pub mod simd;
 mod split;
+mod sync;
 mod workspace;
 
 pub use attention::MAX_D_HEAD;

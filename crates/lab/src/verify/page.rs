@@ -1,5 +1,5 @@
-//! The page of `strt-lab verify`: a table of all checks, then a section each with sentence, numbers and
-//! figures.
+//! The page of `strt-lab verify`: a table of all checks, then a section each with sentence, numbers
+//! and figures.
 
 use crate::theory::{Axis, Bound, Check, CheckResult, Figure, Line, Measurement, Variant};
 use strt_report::Result;

@@ -1,11 +1,12 @@
 //! A page in headless Chromium: every chart is drawn, answers the pointer, follows the colour
 //! scheme, and nothing complains.
 //!
-//! Needs Chromium (`CHROMIUM`, or one of its usual names in the path); without it the tests say so
-//! and pass.
+//! Needs Chromium (`CHROMIUM`, or one of its usual names in the path); without it the tests are
+//! skipped, and counted as such.
 
 use std::path::Path;
 use std::process::{Command, Output};
+use strt_testing::{Missing, skip};
 
 /// Lets the page tell about itself: what a script can see ends up in the title of the dumped
 /// document.
@@ -29,7 +30,8 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Chromium, where there is one.
+    /// Chromium, where there is one; otherwise the calling test is skipped.
+    #[track_caller]
     pub fn find() -> Option<Browser> {
         let names = [
             "chromium",
@@ -49,7 +51,7 @@ impl Browser {
             .chain(names)
             .find(runs);
         if found.is_none() {
-            eprintln!("skipped: no Chromium found; set CHROMIUM to its path");
+            skip(Missing::Browser);
         }
         found.map(|program| Browser { program })
     }

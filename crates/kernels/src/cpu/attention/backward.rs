@@ -3,7 +3,8 @@
 //! With d_A_ij = ⟨d_o_i, v_j⟩ and d_logit = A∘(d_A − Σ_j A d_A):
 //!
 //! ```text
-//! d_q_i = Σ_j d_logit_ij κ_j      d_κ_j = Σ_i d_logit_ij q_i      d_v_j = Σ_i A_ij d_o_i      d_α = −Σ_ij d_logit_ij |i−j|
+//! d_q_i = Σ_j d_logit_ij κ_j      d_κ_j = Σ_i d_logit_ij q_i
+//! d_v_j = Σ_i A_ij d_o_i          d_α   = −Σ_ij d_logit_ij |i−j|
 //! ```
 //!
 //! Blocks are taken [`QUERY_GROUP`] at a time: all that belongs to one lies in one place, its
@@ -380,7 +381,8 @@ impl<S: Simd> Pass<'_, S> {
         }
     }
 
-    /// The same for one block with a steep band, or where N ends inside a group of keys.
+    /// Gradients of `count` keys from j on, one at a time: for one block with a steep band, or where
+    /// N ends inside a group of keys.
     #[inline(always)]
     unsafe fn fill_one_by_one<const WIDTH: usize, const FIXED: bool>(
         &mut self,

@@ -39,7 +39,7 @@ pub struct Layer<'a> {
     pub layout: &'a LayerLayout,
     /// Parameters of the branch.
     pub parameters: &'a [f32],
-    /// The same with every matrix transposed.
+    /// Parameters of the branch with every matrix transposed.
     pub transposed: &'a [f32],
 }
 
