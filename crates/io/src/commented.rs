@@ -10,6 +10,7 @@ const HEADER: &str = "\
 # Configuration of strt. Every value is optional: what a file does not name is as the preset has it.
 # Use it with `strt separate INPUT --config FILE.toml`; single values can be set with
 # `--set section.key=value`.
+
 ";
 
 /// Width of a comment.
@@ -65,11 +66,11 @@ fn describe(text: &mut String, setting: &Setting) {
     if let Some(automatic) = setting.automatic {
         about += &format!(" Automatic: {}.", automatic.rule);
     }
-    comment(text, "", &about.replace('`', ""));
+    comment(text, "", &about);
     if let Kind::OneOf(choices) = setting.kind {
         for choice in choices {
             let about = format!("\"{}\": {}", choice.name, choice.summary());
-            comment(text, "  ", &about.replace('`', ""));
+            comment(text, "  ", &about);
         }
     }
 }

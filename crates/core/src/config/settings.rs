@@ -297,7 +297,7 @@ sections! {
 
     /// Moves that carry a source, its networks and their moments to another branch.
     Assignment in (assignment) {
-        /// How the new order of the sources is found.
+        /// By what rule sources move between branches, early in a run.
         rule: AssignmentRule = AssignmentRule::CorrelationTime;
         /// Fractions of the steps at which a move is made; late moves cost accuracy.
         at: Vec<f64> = vec![0.1, 0.2, 0.3, 0.4], within from_to(0.0, 1.0);

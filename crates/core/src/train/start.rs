@@ -30,7 +30,8 @@ pub(super) fn mixer(
     let config = prepared.plan.config();
     let (k, m) = (config.n_sources, prepared.shape().1);
     let refuse = |key, reason| Err(config.refused(key, reason).into());
-    let mut mixer: Box<dyn Mixer> = match (config.mixer.kind, custom) {
+    let kind = config.mixer.kind;
+    let mut mixer: Box<dyn Mixer> = match (kind, custom) {
         (MixerKind::Custom, Some(mixer)) => mixer,
         (MixerKind::Custom, None) => {
             return refuse("mixer.kind", Reason::MixerNotGiven);

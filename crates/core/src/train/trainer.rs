@@ -248,7 +248,7 @@ impl Trainer {
         };
         // The groups count their updates themselves.
         let adam = |rate: f64| {
-            (rate > 0.0).then(|| AdamStep {
+            (rate > 0.0).then_some(AdamStep {
                 rate: rate * factor,
                 beta1: BETA1,
                 beta2: BETA2,
