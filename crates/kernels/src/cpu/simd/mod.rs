@@ -6,6 +6,14 @@
 //! zero-sized token that can only be had on a machine that has the instructions, which is what
 //! makes the safe methods safe.
 //!
+//! Written by hand, and not with the crate `pulp`, because that was measured: the whole layer over
+//! `pulp` 0.22 takes 7 to 10 % longer for a step of `examples/step.rs goal` on AVX2 (user time, one
+//! thread, best of turns side by side), and 3 to 6 % longer with our own transposes and sums across
+//! lanes under it. `pulp` has no transposes, shifts by a variable where a constant would do, and on
+//! AVX-512 offers neither `vscalefps` nor `vreduceps`, which make 2ˣ two instructions cheaper; with
+//! these kept by hand it would replace the plain arithmetic alone. Its NEON path has four lanes of
+//! the same instructions that the compiler makes of `portable`.
+//!
 //! Deliberately absent: anything that is not needed by these kernels. Functions such as exp live in
 //! `math`.
 
