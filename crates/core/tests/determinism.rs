@@ -13,7 +13,8 @@ use strtransformer::controller::ControllerState;
 use strtransformer::objective::Terms;
 use strtransformer::separation::Record;
 use strtransformer::train::{
-    Checkpoint, Observer, Session, SessionEnd, SessionState, Start, StepReport, StopReason, separate_observed,
+    Checkpoint, Observer, Session, SessionEnd, SessionState, Start, StepReport, StopReason,
+    separate_observed,
 };
 use strtransformer::{Config, Recording, Separation, Trainer};
 

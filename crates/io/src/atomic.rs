@@ -22,7 +22,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
 /// Replaces the contents of `path` by what `fill` writes, or leaves everything as it was.
 pub(crate) fn write(
     path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> Result<()> {
     let old = fs::metadata(path).ok();
     match &old {
@@ -55,7 +55,7 @@ pub(crate) fn not_a_file(path: &Path, found: &'static str) -> Error {
 fn replace(
     path: &Path,
     old: Option<&fs::Metadata>,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> io::Result<()> {
     // Through a symbolic link the file behind it is replaced, not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn only_files_are_read_and_written() {
         let directory = tempfile::tempdir().unwrap();
-        let fill = |file: &mut dyn Write| file.write_all(b"x");
+        let fill = |file: &mut (dyn Write + Send)| file.write_all(b"x");
         for result in [
             read(directory.path()).map(drop),
             write(directory.path(), fill),
@@ -154,7 +154,7 @@ mod tests {
         use std::os::unix::net::UnixListener;
         let directory = tempfile::tempdir().unwrap();
         let (path, link) = (directory.path().join("file"), directory.path().join("link"));
-        let fill = |file: &mut dyn Write| file.write_all(b"x");
+        let fill = |file: &mut (dyn Write + Send)| file.write_all(b"x");
         write(&path, fill).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         symlink(&path, &link).unwrap();

@@ -107,7 +107,9 @@ pub fn load_restarts(path: impl AsRef<Path>) -> Result<SavedRestarts> {
 }
 
 fn encode(running: &[Checkpoint], finished: &[RestartSummary]) -> Encoded {
-    let config = running.first().map_or(Config::default(), |c| c.config.clone());
+    let config = running
+        .first()
+        .map_or(Config::default(), |c| c.config.clone());
     let state = State {
         samples: running.first().map_or(0, |c| c.shape.0),
         channels: running.first().map_or(0, |c| c.shape.1),

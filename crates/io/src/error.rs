@@ -28,8 +28,9 @@ pub enum Error {
         found: &'static str,
     },
     /// The bytes are not a complete safetensors file.
-    #[error("{}: expected a safetensors file, but its structure does not hold ({reason}); it is damaged, cut short or \
-             of another kind: use another copy of it, or save it again", path.display())]
+    #[error("{}: expected a safetensors file, but its structure does not hold ({reason}); \
+             it is damaged, cut short or of another kind: use another copy of it, \
+             or save it again", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -94,8 +95,8 @@ pub enum Error {
         remedy: Cow<'static, str>,
     },
     /// The format is known, but support for it was left out of this build.
-    #[error("{}: expected a format of this build, found {format}; build `strt-io` with feature `{feature}`, or convert \
-             the file to CSV or NPY", path.display())]
+    #[error("{}: expected a format of this build, found {format}; \
+             build with feature `{feature}`, or use CSV or NPY", path.display())]
     NotBuilt {
         /// The file.
         path: PathBuf,
@@ -155,7 +156,7 @@ impl Error {
         Error::io(path, "read")
     }
 
-    /// The same for writing.
+    /// Turns what the operating system said about writing `path` into an [`Error`].
     pub(crate) fn writing(path: &Path) -> impl FnOnce(io::Error) -> Error {
         Error::io(path, "write")
     }

@@ -20,23 +20,24 @@
 //!
 //! | format | endings | what is read | feature |
 //! |---|---|---|---|
-//! | text | csv, tsv, txt, dat, … | one column a channel; delimiter, header, comments, decimal comma and time column are detected | |
-//! | NPY | npy | real numbers of 8 to 64 bits, either byte order, C or Fortran order; 1 or 2 dimensions | |
-//! | NPZ | npz | the only array of that kind, or the one named by `variable`; the rate from `fs` and the like | `npz` |
+//! | text | csv, tsv, txt, dat, … | a column a channel; how it is written is detected | |
+//! | NPY | npy | real numbers of 8 to 64 bits; 1 or 2 dimensions | |
+//! | NPZ | npz | the only such array, or the one named; the rate from `fs` | `npz` |
 //! | MATLAB 5–7 | mat | as NPZ; fields of structures as `name.field` | `mat` |
 //! | MATLAB 7.3, HDF5 | mat, h5, hdf5 | the same; what MATLAB and h5py write by default | `hdf5` |
 //! | EEGLAB | set (with fdt) | either of MATLAB's formats; epochs are joined | `mat`, `hdf5` |
-//! | EDF, EDF+ | edf | physical units; gaps of EDF+D are missing; channels of one rate at a time | |
+//! | EDF, EDF+ | edf | physical units; gaps are missing; one rate at a time | |
 //! | BDF, BDF+ | bdf | the same; `Status` only when it is asked for | |
 //! | WAV | wav | 8, 16, 24, 32 bits (scaled to −1…1), floating point of 32 and 64 bits | |
-//! | Parquet | parquet, pq | numeric columns; not packed, snappy, gzip, zstd | `parquet` |
+//! | Parquet | parquet, pq | numeric columns; not packed, snappy, gzip, lz4, zstd | `parquet` |
 //! | WFDB | hea, dat, or none | formats 16, 24, 32, 61, 80, 160, 212; physical units | |
 //!
 //! Formats without a feature are always there; `formats` stands for all features. In a text the
 //! empty cell and `NA`, `N/A`, `NaN`, `null`, `None`, `?` and `-` in any case are missing; an
 //! infinite number is an error in every format.
 //!
-//! [`write_signals`] writes NPY, CSV, MATLAB 5, Parquet and WAV, without any feature.
+//! [`write_signals`] writes NPY, CSV, MATLAB 5 and WAV without any feature, and Parquet with
+//! `parquet`. A format that was not built in is refused with the name of its feature.
 //!
 //! # Example: a run that is stopped and continued
 //!
@@ -47,7 +48,8 @@
 //! use strtransformer::train::{Start, StepReport};
 //! use strtransformer::{Config, Trainer};
 //!
-//! let recording = ProblemSpec { n_samples: 200, ..ProblemSpec::default() }.generate()?.recording()?;
+//! let spec = ProblemSpec { n_samples: 200, ..ProblemSpec::default() };
+//! let recording = spec.generate()?.recording()?;
 //! let mut config = Config::new(3);
 //! config.optimizer.steps = Some(8);
 //! config.branches.patch_sizes = vec![4, 8];

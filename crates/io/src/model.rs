@@ -13,12 +13,12 @@ use crate::tensors::{Decoder, Encoded, Encoder, Format, Numbers, Origin};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use strtransformer::config::{Config, Coordinates, MixerKind};
+use strtransformer::controller::ControllerState;
 use strtransformer::mixer::{Mixer, MlpMixer};
+use strtransformer::objective::Terms;
 use strtransformer::preprocess::{ChannelScaling, Whitening};
 use strtransformer::separation::{Record, Unmixing};
 use strtransformer::train::StopReason;
-use strtransformer::controller::ControllerState;
-use strtransformer::objective::Terms;
 use strtransformer::{Separation, config};
 
 /// The metadata entry `state` of a model.

@@ -256,7 +256,8 @@ fn damaged_files() {
             ));
             fs::write(&kept, &bytes).unwrap();
             panic!(
-                "case {case}, {}: panicked: {}, {peak} bytes held (limit {limit}), {seconds:.1} s; kept as {}",
+                "case {case}, {}: panicked: {}, {peak} bytes held (limit {limit}), {seconds:.1} s; \
+                 kept as {}",
                 original.display(),
                 outcome.is_err(),
                 kept.display()
@@ -273,7 +274,8 @@ fn damaged_files() {
         fs::remove_file(&path).unwrap();
     }
     println!(
-        "{cases} cases, {read} of them read; at most {:.0} % of the memory allowed ({}); {per_ending:?}",
+        "{cases} cases, {read} of them read; at most {:.0} % of the memory allowed ({}); \
+         {per_ending:?}",
         100.0 * worst.0,
         worst.1
     );

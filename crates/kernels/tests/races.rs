@@ -26,26 +26,24 @@ static DONE: AtomicBool = AtomicBool::new(false);
 /// A hash of the parameters after a few steps. Sources and scales differ in size, so that threads
 /// run out of jobs at different times and help.
 fn train(path: SimdPath) -> u64 {
-    let (network, scales, n_draws) = if cfg!(miri) {
+    let (network, scales) = if cfg!(miri) {
         let network = NetworkShape {
             d_model: 8,
             n_heads: 2,
             n_layers: 1,
             ..NETWORK
         };
-        (network, vec![scale(4, 4, 17), scale(8, 8, 5)], 1)
+        (network, vec![scale(4, 4, 17), scale(8, 8, 5)])
     } else {
         (
             NETWORK,
             vec![scale(4, 4, 70), scale(8, 8, 33), scale(16, 16, 9)],
-            2,
         )
     };
     let problem = Recipe {
         network,
         scales,
         slopes: vec![0.8, 0.2],
-        n_draws,
         invalid: 0.1,
         ..Recipe::default()
     }

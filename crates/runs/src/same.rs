@@ -83,10 +83,7 @@ pub fn recording(there: &Separation, asked: &Recording) -> Option<String> {
         near(mean[c], mu) && (!scaled || near(scale[c], sigma))
     };
     let other = (0..asked.n_channels()).find(|&c| !alike(c))?;
-    Some(format!(
-        "its channel {} holds other values",
-        names[other]
-    ))
+    Some(format!("its channel {} holds other values", names[other]))
 }
 
 #[cfg(test)]

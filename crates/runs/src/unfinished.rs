@@ -25,7 +25,9 @@ use crate::training::Log;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
-use strt_io::{ReadOptions, SavedRestarts, load_model, load_restarts, save_model, save_restarts, write_text};
+use strt_io::{
+    ReadOptions, SavedRestarts, load_model, load_restarts, save_model, save_restarts, write_text,
+};
 use strtransformer::train::{Checkpoint, History, SessionState};
 
 const RUN: &str = "run.json";

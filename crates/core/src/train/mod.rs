@@ -18,6 +18,8 @@ mod schedule;
 mod start;
 mod trainer;
 
+pub use crate::controller::ControllerState;
+pub use crate::objective::Terms;
 pub use checkpoint::Checkpoint;
 pub use convergence::Convergence;
 pub use history::{History, HistoryRow};
@@ -26,6 +28,4 @@ pub use prepared::{Prepared, usable_patch_sizes};
 pub use restarts::{
     RestartSummary, Session, SessionEnd, SessionState, separate, separate_observed,
 };
-pub use crate::controller::ControllerState;
-pub use crate::objective::Terms;
 pub use trainer::{Start, StopReason, Trainer};

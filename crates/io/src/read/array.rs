@@ -62,9 +62,10 @@ impl Array {
         };
         // Rows of the array are what the file calls rows; transposing swaps which of the two runs
         // fastest.
-        let order = match self.column_major != transpose {
-            true => Order::Planar,
-            false => Order::Interleaved,
+        let order = if self.column_major != transpose {
+            Order::Planar
+        } else {
+            Order::Interleaved
         };
         let block = Block {
             number: self.number,
@@ -104,7 +105,8 @@ pub(crate) fn contents(block: &Block, rate: Option<f64>, transposed: bool) -> Co
     ));
     if n_channels > n_samples {
         contents.warn(format!(
-            "more channels ({n_channels}) than samples ({n_samples}): is the array to be transposed?"
+            "more channels ({n_channels}) than samples ({n_samples}): \
+             is the array to be transposed?"
         ));
     }
     contents

@@ -1,7 +1,7 @@
 //! From what a file holds to a [`Recording`]: which channels, at which rate, over which span of
 //! time, and whether the numbers can be used.
 //!
-//! The same for all formats. It knows no format and does not touch the file.
+//! One way for all formats. It knows no format and does not touch the file.
 
 use super::table::{Channel, Contents, Table};
 use super::{Note, ReadOptions};
@@ -208,7 +208,7 @@ pub(crate) fn missing(
     Ok(counts)
 }
 
-/// The same with names that are all different: a name that comes again gets a number.
+/// Makes all names different: one that comes again gets a number.
 pub(crate) fn with_unique_names(mut contents: Contents) -> Contents {
     let all: HashSet<String> = contents
         .channels

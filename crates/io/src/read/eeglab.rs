@@ -16,23 +16,27 @@ use std::path::Path;
 
 /// Opens a `.set` file in either of MATLAB's formats.
 pub(crate) fn open(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>> {
-    let workspace = match is_mat5(&source.head(128)?) {
-        true => super::mat5::load(source)?,
-        #[cfg(feature = "hdf5")]
-        false => super::hdf5::load(source)?,
-        #[cfg(not(feature = "hdf5"))]
-        false => {
-            return Err(Error::NotBuilt {
-                path: source.path().to_owned(),
-                format: super::Format::Hdf5.name(),
-                feature: "hdf5",
-            });
-        }
+    let workspace = if is_mat5(&source.head(128)?) {
+        super::mat5::load(source)?
+    } else {
+        load_hdf5(source)?
     };
     match options.variable {
         Some(_) => super::matlab::open(workspace, options),
         None => of_workspace(workspace),
     }
+}
+
+#[cfg(feature = "hdf5")]
+use super::hdf5::load as load_hdf5;
+
+#[cfg(not(feature = "hdf5"))]
+fn load_hdf5(source: Source) -> Result<Workspace> {
+    Err(Error::NotBuilt {
+        path: source.path().to_owned(),
+        format: super::Format::Hdf5.name(),
+        feature: "hdf5",
+    })
 }
 
 /// Reads the recording that a workspace holds.
@@ -102,7 +106,8 @@ pub(crate) fn of_workspace(mut workspace: Workspace) -> Result<Box<dyn Reader>> 
     }
     if n_trials > 1 {
         contents.warn(format!(
-            "{n_trials} epochs of {n_points} samples are joined end to end; time is not continuous between them"
+            "{n_trials} epochs of {n_points} samples are joined end to end; \
+             time is not continuous between them"
         ));
     }
     match fields.field("data") {
@@ -169,10 +174,8 @@ fn separate(path: &Path, name: &str, contents: &mut Contents) -> Result<Source> 
     let own_name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let named = path.with_file_name(own_name);
     let like_set = path.with_extension("fdt");
-    let chosen = match (own_name.is_empty() || !named.is_file()) && like_set.is_file() {
-        true => &like_set,
-        false => &named,
-    };
+    let is_renamed = (own_name.is_empty() || !named.is_file()) && like_set.is_file();
+    let chosen = if is_renamed { &like_set } else { &named };
     if own_name.is_empty() || !chosen.is_file() {
         return Err(Error::content(
             path,

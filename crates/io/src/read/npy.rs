@@ -3,6 +3,10 @@
 //! All real numbers of up to 64 bits, either byte order, C or Fortran order, versions 1 to 3 of the
 //! header. Refused: arrays of Python objects (they could run code), complex numbers, text, dates,
 //! records, long doubles.
+//!
+//! Written by hand: `npyz` (0.9) parses the one line of the header with a grammar of Python that
+//! takes 21 seconds of a processor to build, a twentieth of the whole program; the numbers are
+//! decoded by what all formats share ([`Block`]).
 
 use super::ReadOptions;
 use super::array::{self, Array};

@@ -43,12 +43,13 @@ struct Member {
 impl NpzReader {
     pub fn open(source: Source, options: &ReadOptions) -> Result<Self> {
         let path = source.path().to_owned();
-        let file = File::open(&path).map_err(Error::reading(&path))?;
-        let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| {
+        let length = source.length();
+        let archive = ZipArchive::new(BufReader::new(source.into_file()));
+        let mut archive = archive.map_err(|error| {
             let expected = "a ZIP archive with its directory at the end";
             cut_short(&path, "archive", expected.into(), error.to_string())
         })?;
-        let mut members = members(&path, &mut archive, source.length())?;
+        let mut members = members(&path, &mut archive, length)?;
         let variables: Vec<Variable> = members
             .iter()
             .map(|member| Variable {
@@ -149,15 +150,15 @@ fn members(path: &Path, archive: &mut Archive, length: u64) -> Result<Vec<Member
             rate,
         });
     }
-    match members.is_empty() {
-        false => Ok(members),
-        true => Err(Error::kind(
+    if members.is_empty() {
+        return Err(Error::kind(
             path,
             "an NPZ archive",
             "a ZIP archive without any .npy member",
             "unpack it first, or use the file that was meant",
-        )),
+        ));
     }
+    Ok(members)
 }
 
 fn unzipping(path: &Path, error: ZipError, place: &str) -> Error {

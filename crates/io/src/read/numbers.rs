@@ -207,10 +207,10 @@ impl Block {
 /// Reads `count` bytes and forgets them.
 pub(crate) fn skip(input: &mut dyn Read, count: u64) -> io::Result<()> {
     let passed = io::copy(&mut input.take(count), &mut io::sink())?;
-    match passed == count {
-        true => Ok(()),
-        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    if passed != count {
+        return Err(io::ErrorKind::UnexpectedEof.into());
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -186,29 +186,34 @@ mod tests {
     fn what_is_not_there_is_named() {
         refused(
             "Fz,cZ1",
-            "file.edf: channels: expected a name or a number of the 8 channels, found `cZ1`; did you mean `Cz`?",
+            "file.edf: channels: expected a name or a number of the 8 channels, found `cZ1`; did \
+             you mean `Cz`?",
         );
         refused(
             "Pulse oximeter",
-            "file.edf: channels: expected a name or a number of the 8 channels, found `Pulse oximeter`; `strt info` \
+            "file.edf: channels: expected a name or a number of the 8 channels, found `Pulse \
+             oximeter`; `strt info` \
              lists the channels",
         );
         for wrong in ["0", "9", "5-9", "6-5", "0-3"] {
             refused(
                 wrong,
                 &format!(
-                    "file.edf: channels: expected numbers from 1 to 8, in rising order, found `{wrong}`; correct it"
+                    "file.edf: channels: expected numbers from 1 to 8, in rising order, found \
+                     `{wrong}`; correct it"
                 ),
             );
         }
         refused(
             "1-2,Cz",
-            "file.edf: channels: expected every channel at most once, found `Cz`, which means channel `Cz` again; \
+            "file.edf: channels: expected every channel at most once, found `Cz`, which means \
+             channel `Cz` again; \
              remove one of the two",
         );
         refused(
             "",
-            "file.edf: channels: expected a name or a number of the 8 channels, found ``; did you mean `3`?",
+            "file.edf: channels: expected a name or a number of the 8 channels, found ``; did \
+             you mean `3`?",
         );
     }
 }

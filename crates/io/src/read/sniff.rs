@@ -257,15 +257,11 @@ impl Looks {
                 return Looks::Other(found, remedy);
             }
         }
-        match head
-            .iter()
-            .any(|&byte| byte < 32 && !b"\t\n\r\x0b\x0c".contains(&byte))
-        {
-            true => Looks::Other(
-                "bytes that are neither text nor any format this program knows",
-                CONVERT,
-            ),
-            false => Looks::Format(Format::Text),
+        let is_control = |byte: &u8| *byte < 32 && !b"\t\n\r\x0b\x0c".contains(byte);
+        if head.iter().any(is_control) {
+            let found = "bytes that are neither text nor any format this program knows";
+            return Looks::Other(found, CONVERT);
         }
+        Looks::Format(Format::Text)
     }
 }

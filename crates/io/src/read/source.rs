@@ -65,6 +65,12 @@ impl Source {
         Ok(bytes)
     }
 
+    /// The file itself, for a decoder that reads where it likes.
+    #[cfg(any(feature = "npz", feature = "parquet"))]
+    pub fn into_file(self) -> File {
+        self.file
+    }
+
     /// Up to `size` bytes from the beginning.
     pub fn head(&mut self, size: u64) -> Result<Vec<u8>> {
         self.bytes(0, size.min(self.length), "the beginning")

@@ -168,8 +168,8 @@ fn forced(name: &str, unit: f64, values: &[f64]) -> Axis {
         None => Axis::Time(
             None,
             Note::warning(format!(
-                "column `{name}` is taken as the time, but its steps are not equal: no rate is known and the rows are \
-                 taken as equally spaced"
+                "column `{name}` is taken as the time, but its steps are not equal: no rate is \
+                 known and the rows are taken as equally spaced"
             )),
         ),
     }
@@ -212,9 +212,10 @@ impl Steps {
     fn rate(&self, unit: f64) -> f64 {
         let rate = 1.0 / (self.step * unit);
         let open = rate * (2.0 * self.jitter / self.n_steps).max(1e-9);
-        match (rate.round() - rate).abs() <= open && rate.round() > 0.0 {
-            true => rate.round(),
-            false => rate,
+        if (rate.round() - rate).abs() <= open && rate.round() > 0.0 {
+            rate.round()
+        } else {
+            rate
         }
     }
 }

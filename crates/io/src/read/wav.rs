@@ -2,6 +2,9 @@
 //!
 //! Whole numbers are scaled to −1…1 by their full range; floating-point numbers stay as they are.
 //! Refused: compressed sound (ADPCM, MP3, A-law, …).
+//!
+//! Written by hand: `hound` (3.5) reads no floating point of 64 bits and no RF64, and decodes one
+//! sample after the other, where a span of some channels is wanted.
 
 use super::numbers::{Block, Endian, Number, Order};
 use super::source::{Source, damaged};

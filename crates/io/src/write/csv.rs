@@ -5,12 +5,7 @@ use super::Signals;
 use std::io::{self, Write};
 
 pub(super) fn write(file: &mut dyn Write, signals: &Signals<'_>) -> io::Result<()> {
-    let axis = if signals.rate.is_some() {
-        "time"
-    } else {
-        "sample"
-    };
-    write!(file, "{axis}")?;
+    write!(file, "{}", signals.rate.map_or("sample", |_| "time"))?;
     for name in signals.names {
         write!(file, ",{}", quoted(name))?;
     }
@@ -31,8 +26,8 @@ pub(super) fn write(file: &mut dyn Write, signals: &Signals<'_>) -> io::Result<(
 /// A name that cannot be taken for anything else.
 fn quoted(name: &str) -> String {
     let name = name.replace(['\n', '\r'], " ");
-    match name.contains([',', '"', '#', '%', ';']) || name.trim() != name || name.is_empty() {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name,
+    if name.contains([',', '"', '#', '%', ';']) || name.trim() != name || name.is_empty() {
+        return format!("\"{}\"", name.replace('"', "\"\""));
     }
+    name
 }

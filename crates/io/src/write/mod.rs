@@ -7,8 +7,8 @@
 mod csv;
 mod mat;
 mod npy;
+#[cfg(feature = "parquet")]
 mod parquet;
-mod thrift;
 mod wav;
 
 use crate::atomic;
@@ -73,6 +73,7 @@ pub fn write_signals(path: impl AsRef<Path>, signals: &Signals<'_>) -> Result<()
         Kind::Npy => atomic::write(path, |file| npy::write(file, signals)),
         Kind::Csv => atomic::write(path, |file| csv::write(file, signals)),
         Kind::Mat => atomic::write(path, |file| mat::write(file, signals)),
+        #[cfg(feature = "parquet")]
         Kind::Parquet => atomic::write(path, |file| parquet::write(file, signals)),
         Kind::Wav { rate } => atomic::write(path, |file| wav::write(file, signals, rate)),
     }
@@ -92,8 +93,11 @@ enum Kind {
     Npy,
     Csv,
     Mat,
+    #[cfg(feature = "parquet")]
     Parquet,
-    Wav { rate: u32 },
+    Wav {
+        rate: u32,
+    },
 }
 
 fn checked(path: &Path, signals: &Signals<'_>) -> Result<Kind> {
@@ -105,16 +109,24 @@ fn checked(path: &Path, signals: &Signals<'_>) -> Result<Kind> {
         "npy" => Ok(Kind::Npy),
         "csv" => Ok(Kind::Csv),
         "mat" => mat::check(path, signals).map(|()| Kind::Mat),
+        #[cfg(feature = "parquet")]
         "parquet" => Ok(Kind::Parquet),
+        #[cfg(not(feature = "parquet"))]
+        "parquet" => Err(Error::NotBuilt {
+            path: path.to_owned(),
+            format: "Parquet",
+            feature: "parquet",
+        }),
         "wav" => wav::check(path, signals).map(|rate| Kind::Wav { rate }),
         _ => {
             let known: Vec<String> = OUTPUT_FORMATS
                 .iter()
                 .map(|(ending, _)| format!(".{ending}"))
                 .collect();
-            let found = match ending.is_empty() {
-                true => "a name without an ending".to_string(),
-                false => format!(".{ending}"),
+            let found = if ending.is_empty() {
+                "a name without an ending".to_string()
+            } else {
+                format!(".{ending}")
             };
             Err(Error::kind(
                 path,
@@ -129,16 +141,16 @@ fn checked(path: &Path, signals: &Signals<'_>) -> Result<Kind> {
 /// Files whose sizes are numbers of 32 bits.
 fn check_size(path: &Path, signals: &Signals<'_>, value_size: u64, format: &str) -> Result<()> {
     let n_values = signals.values.nrows() as u64 * signals.values.ncols() as u64;
-    // Room for the rest of the file.
+    // A megabyte is left for the rest of the file.
     let most = u64::from(u32::MAX) - (1 << 20);
-    match n_values.saturating_mul(value_size) <= most {
-        true => Ok(()),
-        false => Err(Error::request(
+    if n_values.saturating_mul(value_size) > most {
+        return Err(Error::request(
             path,
             "output",
             format!("at most 4 GB in a {format} file"),
             format!("{n_values} values of {value_size} bytes"),
             "write NPY or Parquet",
-        )),
+        ));
     }
+    Ok(())
 }

@@ -1,121 +1,78 @@
-//! Parquet: one group of rows, plain doubles in pages of a megabyte, not packed; the time in
-//! seconds first where the rate is known. Noise does not compress, so packing would cost time and
-//! gain little.
+//! Parquet, through the crate of Apache Arrow: one group of rows, plain doubles, not packed; the
+//! time in seconds first where the rate is known. Noise does not compress, so packing would cost
+//! time and gain little.
 
 use super::Signals;
-use super::thrift::Writer;
+use parquet::basic::{Compression, Repetition, Type as Physical};
+use parquet::data_type::DoubleType;
+use parquet::errors::Result;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::Type;
 use std::io::{self, Write};
+use std::sync::Arc;
 
-/// Values of a page.
-const PAGE: usize = 1 << 17;
-/// Parquet's numbers for what is written here.
-const DOUBLE: i32 = 5;
-const REQUIRED: i32 = 0;
-const PLAIN: i32 = 0;
-const RLE: i32 = 3;
-const STRUCT: u8 = 12;
+/// Values that are handed over at once.
+const BATCH: usize = 1 << 12;
 
-/// A column that has been written.
-struct Written {
-    name: String,
-    offset: usize,
-    size: usize,
+pub(super) fn write(file: &mut (dyn Write + Send), signals: &Signals<'_>) -> io::Result<()> {
+    write_columns(file, signals).map_err(io::Error::other)
 }
 
-pub(super) fn write(file: &mut dyn Write, signals: &Signals<'_>) -> io::Result<()> {
+fn write_columns(file: &mut (dyn Write + Send), signals: &Signals<'_>) -> Result<()> {
+    let properties = WriterProperties::builder()
+        .set_created_by("StrTransformer".into())
+        .set_compression(Compression::UNCOMPRESSED)
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_offset_index_disabled(true)
+        .build();
+    let mut writer = SerializedFileWriter::new(file, schema(signals)?, Arc::new(properties))?;
+    let mut group = writer.next_row_group()?;
     let n_rows = signals.values.nrows();
-    let mut at = 4;
-    let mut columns = Vec::new();
-    file.write_all(b"PAR1")?;
     if let Some(rate) = signals.rate {
-        columns.push(column(file, &mut at, "time", n_rows, |t| t as f64 / rate)?);
+        write_column(&mut group, n_rows, |t| t as f64 / rate)?;
     }
-    for (name, values) in signals.names.iter().zip(signals.values.col_iter()) {
-        columns.push(column(file, &mut at, name, n_rows, |t| values[t])?);
+    for values in signals.values.col_iter() {
+        write_column(&mut group, n_rows, |t| values[t])?;
     }
-    let footer = footer(&columns, n_rows);
-    file.write_all(&footer)?;
-    file.write_all(&(footer.len() as u32).to_le_bytes())?;
-    file.write_all(b"PAR1")
+    group.close()?;
+    writer.close().map(drop)
 }
 
-fn column(
-    file: &mut dyn Write,
-    at: &mut usize,
-    name: &str,
+fn schema(signals: &Signals<'_>) -> Result<Arc<Type>> {
+    let time = signals.rate.map(|_| "time");
+    let names = time
+        .into_iter()
+        .chain(signals.names.iter().map(String::as_str));
+    let columns: Result<Vec<Arc<Type>>> = names
+        .map(|name| {
+            let column = Type::primitive_type_builder(name, Physical::DOUBLE);
+            column
+                .with_repetition(Repetition::REQUIRED)
+                .build()
+                .map(Arc::new)
+        })
+        .collect();
+    let table = Type::group_type_builder("schema").with_fields(columns?);
+    table.build().map(Arc::new)
+}
+
+fn write_column<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
     n_rows: usize,
     value: impl Fn(usize) -> f64,
-) -> io::Result<Written> {
-    let offset = *at;
-    for first in (0..n_rows).step_by(PAGE) {
-        let count = PAGE.min(n_rows - first);
-        let header = page_header(count);
-        file.write_all(&header)?;
-        for t in first..first + count {
-            file.write_all(&value(t).to_le_bytes())?;
-        }
-        *at += header.len() + 8 * count;
+) -> Result<()> {
+    let Some(mut column) = group.next_column()? else {
+        return Ok(());
+    };
+    let mut batch = Vec::with_capacity(BATCH);
+    for first in (0..n_rows).step_by(BATCH) {
+        batch.clear();
+        batch.extend((first..n_rows.min(first + BATCH)).map(&value));
+        column
+            .typed::<DoubleType>()
+            .write_batch(&batch, None, None)?;
     }
-    Ok(Written {
-        name: name.to_string(),
-        offset,
-        size: *at - offset,
-    })
-}
-
-fn page_header(count: usize) -> Vec<u8> {
-    let mut header = Writer::new();
-    header.i32(1, 0); // a data page
-    header.i32(2, 8 * count as i32); // bytes unpacked
-    header.i32(3, 8 * count as i32); // bytes packed
-    header.open(5);
-    header.i32(1, count as i32);
-    header.i32(2, PLAIN);
-    header.i32(3, RLE); // levels, of which there are none
-    header.i32(4, RLE);
-    header.close();
-    header.finish()
-}
-
-fn footer(columns: &[Written], n_rows: usize) -> Vec<u8> {
-    let mut footer = Writer::new();
-    footer.i32(1, 1); // version
-    footer.list(2, STRUCT, columns.len() + 1);
-    footer.open_element();
-    footer.text(4, "schema");
-    footer.i32(5, columns.len() as i32);
-    footer.close();
-    for column in columns {
-        footer.open_element();
-        footer.i32(1, DOUBLE);
-        footer.i32(3, REQUIRED);
-        footer.text(4, &column.name);
-        footer.close();
-    }
-    footer.i64(3, n_rows as i64);
-    footer.list(4, STRUCT, 1);
-    footer.open_element();
-    footer.list(1, STRUCT, columns.len());
-    for column in columns {
-        footer.open_element();
-        footer.i64(2, column.offset as i64);
-        footer.open(3);
-        footer.i32(1, DOUBLE);
-        footer.list(2, 5, 1);
-        footer.element_i32(PLAIN);
-        footer.list(3, 8, 1);
-        footer.element_text(&column.name);
-        footer.i32(4, 0); // not packed
-        footer.i64(5, n_rows as i64);
-        footer.i64(6, column.size as i64);
-        footer.i64(7, column.size as i64);
-        footer.i64(9, column.offset as i64);
-        footer.close();
-        footer.close();
-    }
-    footer.i64(2, columns.iter().map(|column| column.size as i64).sum());
-    footer.i64(3, n_rows as i64);
-    footer.close();
-    footer.text(6, "StrTransformer");
-    footer.finish()
+    column.close()
 }

@@ -74,9 +74,11 @@ pub fn train(recording: &Recording, config: &Config, start: Start) -> Separation
 
 /// Breaks a run after `step` steps.
 pub fn stop_at(step: usize) -> impl FnMut(&StepReport<'_>) -> ControlFlow<()> {
-    move |report| match report.step == step {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
+    move |report| {
+        if report.step == step {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
     }
 }
 

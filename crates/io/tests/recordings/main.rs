@@ -1,11 +1,17 @@
 //! Recordings from files and signals into files: what other programs wrote, what is refused and
-//! how, real recordings.
+//! how, real recordings. Without the feature `formats` only what needs none of them.
+#![cfg_attr(not(feature = "formats"), allow(dead_code))]
 
+#[cfg(feature = "formats")]
 mod fixtures;
+#[cfg(feature = "formats")]
 mod options;
+#[cfg(feature = "formats")]
 mod real;
+#[cfg(feature = "formats")]
 mod refusals;
 mod text;
+#[cfg(feature = "formats")]
 mod writing;
 
 use std::path::{Path, PathBuf};

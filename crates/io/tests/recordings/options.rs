@@ -121,7 +121,8 @@ fn notes_say_what_was_done() {
         "epochs.set",
         &plain,
         &[
-            "warning: 2 epochs of 10 samples are joined end to end; time is not continuous between them",
+            "warning: 2 epochs of 10 samples are joined end to end; time is not continuous \
+             between them",
             "the numbers are in the .set file",
         ],
     );
@@ -151,7 +152,8 @@ fn a_container_is_listed_without_a_choice() {
     assert!(summary.channels.is_empty());
     assert_eq!(
         refusal(&fixture("packed.mat"), &ReadOptions::default()),
-        "packed.mat: variable: expected the name of one array, found several arrays: `x` [40, 3], `y` [40, 2], `note` \
+        "packed.mat: variable: expected the name of one array, found several arrays: `x` [40, \
+         3], `y` [40, 2], `note` \
          [], `s.deep` [40, 3]; name the one that holds the recording"
     );
 }
@@ -181,7 +183,8 @@ fn requests_that_cannot_be_met() {
             channels: Some("Fz,Cx".into()),
             ..plain()
         },
-        "time.csv: channels: expected a name or a number of the 3 channels, found `Cx`; did you mean `Cz`?",
+        "time.csv: channels: expected a name or a number of the 3 channels, found `Cx`; did you \
+         mean `Cz`?",
     );
     check(
         "time.csv",
@@ -189,7 +192,8 @@ fn requests_that_cannot_be_met() {
             start: Some(5.0),
             ..plain()
         },
-        "time.csv: start and stop: expected a span inside the recording, of 0.2 s, found 5 to the end s; correct it",
+        "time.csv: start and stop: expected a span inside the recording, of 0.2 s, found 5 to \
+         the end s; correct it",
     );
     check(
         "tabs.tsv",
@@ -197,7 +201,8 @@ fn requests_that_cannot_be_met() {
             stop: Some(1.0),
             ..plain()
         },
-        "tabs.tsv: stop: expected a recording with a sampling rate, found none in the file; give the rate as well",
+        "tabs.tsv: stop: expected a recording with a sampling rate, found none in the file; give \
+         the rate as well",
     );
     check(
         "time.csv",
@@ -213,7 +218,8 @@ fn requests_that_cannot_be_met() {
             rate: Some(-1.0),
             ..plain()
         },
-        "time.csv: rate: expected a finite number above 0, found -1; give samples per second, or leave it out",
+        "time.csv: rate: expected a finite number above 0, found -1; give samples per second, or \
+         leave it out",
     );
     check(
         "packed.npz",
@@ -229,7 +235,8 @@ fn requests_that_cannot_be_met() {
             channels: Some("word".into()),
             ..plain()
         },
-        "snappy.parquet: column `word`: expected numbers, found it holds no numbers; leave the column out",
+        "snappy.parquet: column `word`: expected numbers, found it holds no numbers; leave the \
+         column out",
     );
 }
 
@@ -257,7 +264,8 @@ fn headers_that_were_never_finished() {
         "plain.edf",
         236,
         b"-1      ",
-        "warning: the number of records is not in the header: the 3 whole records of the file are read",
+        "warning: the number of records is not in the header: the 3 whole records of the file \
+         are read",
     );
     for size in [[0; 4], [255; 4]] {
         check(

@@ -280,6 +280,7 @@ fn a_file_that_may_not_be_read() {
     }
     assert_eq!(
         refusal(&path, &ReadOptions::default()),
-        "secret.csv: cannot read: Permission denied (os error 13); check that the file exists and that you may read it"
+        "secret.csv: cannot read: Permission denied (os error 13); check that the file exists \
+         and that you may read it"
     );
 }

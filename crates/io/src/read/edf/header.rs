@@ -103,12 +103,13 @@ fn signals(path: &Path, bytes: &[u8], n_signals: usize) -> Result<Vec<Signal>> {
             let unit = text(field(96, 8, signal));
             // Annotations have limits, too, but nothing depends on them.
             let is_annotations = label.ends_with(" Annotations");
-            let (physical, digital) = match is_annotations {
-                true => ([0.0, 1.0], [0.0, 1.0]),
-                false => (
+            let (physical, digital) = if is_annotations {
+                ([0.0, 1.0], [0.0, 1.0])
+            } else {
+                (
                     [of(104, "physical minimum")?, of(112, "physical maximum")?],
                     [of(120, "digital minimum")?, of(128, "digital maximum")?],
-                ),
+                )
             };
             Ok(Signal {
                 per_record: usize::try_from(per_record).map_err(|_| {

@@ -4,6 +4,8 @@
 //! channel of BioSemi is one only when it is asked for. Records of a discontinuous file (EDF+D) are
 //! put where their time says, and what lies between them is missing. Channels of different rates
 //! cannot be read together: that is for the caller to choose.
+//!
+//! Written by hand: the crate for it (`edfplus` 0.1) refuses discontinuous files and knows no BDF.
 
 mod header;
 
@@ -73,7 +75,8 @@ impl EdfReader {
             }
             None => {
                 contents.warn(format!(
-                    "the number of records is not in the header: the {available} whole records of the file are read"
+                    "the number of records is not in the header: \
+                     the {available} whole records of the file are read"
                 ));
                 available
             }

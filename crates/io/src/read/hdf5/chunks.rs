@@ -159,14 +159,14 @@ impl Chunks<'_> {
                 }
             }
         }
-        match bytes.len() == self.size {
-            true => Ok(bytes),
-            false => Err(file.damaged(
+        if bytes.len() != self.size {
+            return Err(file.damaged(
                 DATA,
                 &format!("chunks of {} bytes", self.size),
                 format!("one of {} bytes", bytes.len()),
-            )),
+            ));
         }
+        Ok(bytes)
     }
 
     /// Puts the part of a chunk that lies inside the data into the table.

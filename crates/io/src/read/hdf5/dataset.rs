@@ -63,9 +63,10 @@ pub(super) fn parse(file: &File, messages: &[Message]) -> Result<Option<Dataset>
         return Ok(None);
     };
     let short = || file.damaged(DATASET, "a complete header", "the end of it");
-    let elements = match datatype.shared {
-        true => Type::Other("elements of a named type"),
-        false => element_type(&datatype.bytes).ok_or_else(short)?,
+    let elements = if datatype.shared {
+        Type::Other("elements of a named type")
+    } else {
+        element_type(&datatype.bytes).ok_or_else(short)?
     };
     let shape = dataspace(&space.bytes).ok_or_else(short)?;
     let Some(layout) = parse_layout(&layout.bytes).ok_or_else(short)? else {
@@ -215,9 +216,7 @@ pub(super) fn attribute(messages: &[Message], wanted: &str) -> Option<String> {
             let datatype = fields.take(padded(sizes[1]))?;
             fields.take(padded(sizes[2]))?;
             let is_text = datatype.first().is_some_and(|class| class & 0x0f == 3);
-            (name == wanted).then(|| match is_text {
-                true => until_zero(fields.rest()),
-                false => String::new(),
-            })
+            let text = || is_text.then(|| until_zero(fields.rest()));
+            (name == wanted).then(|| text().unwrap_or_default())
         })
 }

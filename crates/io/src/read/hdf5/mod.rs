@@ -2,9 +2,14 @@
 //!
 //! In: a file. Out: a [`Workspace`] whose arrays are places in the file. Only what MATLAB and h5py
 //! write by default is understood: superblocks 0 to 3, old-style groups, data in one piece or in
-//! chunks under a version 1 tree, deflate and shuffle. Written by hand because the bindings to the
-//! HDF5 library need C, and to keep what a damaged file can cost within bounds. In files of MATLAB,
-//! dimensions are in MATLAB's order.
+//! chunks under a version 1 tree, deflate and shuffle. In files of MATLAB, dimensions are in
+//! MATLAB's order.
+//!
+//! Written by hand after a trial of the crates, each given 20,000 damaged copies of the files of
+//! `tests/fixtures` as `tests/mutated.rs` makes them. `hdf5-pure` (0.47) asked for 844 TB on one of
+//! them, which ends the process, and takes 65 seconds of a processor to build. `hdf5-reader` (0.12)
+//! held all bounds and reads newer layouts too, but costs 30 seconds with `ndarray`, which nothing
+//! else here needs, for the thousand lines of this module. The bindings to the HDF5 library need C.
 
 mod chunks;
 mod dataset;
@@ -65,10 +70,10 @@ impl Hdf5Store {
         let class = attribute(&messages, "MATLAB_class");
         if let Some(dataset) = dataset::parse(&self.file, &messages)? {
             let is_empty = attribute(&messages, "MATLAB_empty").is_some();
-            return match is_empty {
-                true => Ok(Value::Other("an empty array")),
-                false => self.array(dataset, class.as_deref()),
-            };
+            if is_empty {
+                return Ok(Value::Other("an empty array"));
+            }
+            return self.array(dataset, class.as_deref());
         }
         let Some(members) = members(&mut self.file, &messages)? else {
             return Ok(Value::Other("neither an array nor a structure"));

@@ -237,11 +237,19 @@ impl<'a> Elements<'a> {
                     Endian::Little => u16::from_le_bytes([unit[0], unit[1]]),
                     Endian::Big => u16::from_be_bytes([unit[0], unit[1]]),
                 });
-                char::decode_utf16(units)
-                    .map(|letter| letter.unwrap_or('\u{fffd}'))
+                let letters = char::decode_utf16(units);
+                letters
+                    .map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER))
                     .collect()
             }
-            Kind::Utf32 => String::new(),
+            Kind::Utf32 | Kind::Numbers(Number::U32 | Number::I32) => {
+                let letters = bytes
+                    .chunks_exact(4)
+                    .map(|letter| word(letter, self.endian));
+                letters
+                    .map(|code| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
+                    .collect()
+            }
             _ => until_zero(&bytes),
         })
     }
@@ -282,12 +290,7 @@ impl<'a> Elements<'a> {
     }
 
     fn word(&mut self) -> Result<u32> {
-        let bytes = self.bytes(4)?;
-        let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
-        Ok(match self.endian {
-            Endian::Little => u32::from_le_bytes(bytes),
-            Endian::Big => u32::from_be_bytes(bytes),
-        })
+        Ok(word(&self.bytes(4)?, self.endian))
     }
 
     /// The bytes of an element that is short enough, and its padding.
@@ -328,6 +331,15 @@ impl<'a> Elements<'a> {
     }
 }
 
+/// Four bytes as a number.
+fn word(bytes: &[u8], endian: Endian) -> u32 {
+    let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
+    match endian {
+        Endian::Little => u32::from_le_bytes(bytes),
+        Endian::Big => u32::from_be_bytes(bytes),
+    }
+}
+
 /// Text that ends with its first zero byte, if it has one.
 fn until_zero(bytes: &[u8]) -> String {
     let end = bytes
@@ -335,4 +347,37 @@ fn until_zero(bytes: &[u8]) -> String {
         .position(|&byte| byte == 0)
         .unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text under its tag, in either byte order.
+    fn check(code: u32, width: usize, letters: &[u32], expected: &str) {
+        for endian in [Endian::Little, Endian::Big] {
+            let number = |value: u32, width: usize| match endian {
+                Endian::Little => value.to_le_bytes()[..width].to_vec(),
+                Endian::Big => value.to_be_bytes()[4 - width..].to_vec(),
+            };
+            let mut bytes = number(code, 4);
+            bytes.extend(number((letters.len() * width) as u32, 4));
+            letters
+                .iter()
+                .for_each(|&letter| bytes.extend(number(letter, width)));
+            bytes.resize(bytes.len().next_multiple_of(8), 0);
+            let input = Box::new(&bytes[..]);
+            let mut elements = Elements::new(Path::new("x.mat"), "text".into(), input, endian);
+            assert_eq!(elements.text().unwrap(), expected, "{code} {endian:?}");
+        }
+    }
+
+    #[test]
+    fn texts_of_every_encoding() {
+        check(16, 1, &[0x46, 0x7a, 0xc2, 0xb5], "Fzµ");
+        check(17, 2, &[0x46, 0xb5, 0xd83e, 0xdde0], "Fµ\u{1f9e0}");
+        check(4, 2, &[0x46, 0x7a], "Fz");
+        check(18, 4, &[0x46, 0xb5, 0x1f9e0], "Fµ\u{1f9e0}");
+        check(18, 4, &[0x46, 0x11_0000], "F\u{fffd}");
+    }
 }

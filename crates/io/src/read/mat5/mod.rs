@@ -4,6 +4,10 @@
 //! when they are asked for, straight into the table. Read are real arrays, text and structures;
 //! cells, sparse and complex arrays, objects and function handles are passed over with a word that
 //! says what they are.
+//!
+//! Written by hand: `matfile` (0.5) knows neither structures nor text and decodes a whole file
+//! before one variable is chosen; here only the wanted part is unpacked, and a damaged file costs
+//! no more than its length accounts for.
 
 mod elements;
 
@@ -88,10 +92,11 @@ pub(crate) fn load(mut source: Source) -> Result<Workspace> {
         };
         source.require(variable.offset, size, &place)?;
         let mut elements = Elements::new(&path, place, unpacked(&mut source, variable)?, endian);
-        let (name, value) = match packed {
-            true => elements.tagged_array(),
-            false => elements.array(size),
-        }?;
+        let (name, value) = if packed {
+            elements.tagged_array()?
+        } else {
+            elements.array(size)?
+        };
         // Objects keep their contents in a variable without a name.
         if !name.is_empty() {
             let value = located(value, &mut |before, n_bytes| {
@@ -145,10 +150,10 @@ fn located(value: Value, place: &mut dyn FnMut(u64, u64) -> Option<usize>) -> Va
 /// The bytes of a variable; those of a packed one start with its own tag.
 fn unpacked(source: &mut Source, variable: Extent) -> Result<Box<dyn Read + '_>> {
     let input = source.part(variable.offset, variable.size, "variable")?;
-    Ok(match variable.packed {
-        true => Box::new(ZlibDecoder::new(input)),
-        false => Box::new(input),
-    })
+    if variable.packed {
+        return Ok(Box::new(ZlibDecoder::new(input)));
+    }
+    Ok(Box::new(input))
 }
 
 impl Store for Mat5Store {

@@ -1,5 +1,4 @@
-//! One line of text → cells → numbers. Knows delimiters, quotes, missing values and dates; not
-//! lines, not tables.
+//! What a cell of a text holds: a number, nothing, a date. Knows nothing of rows.
 
 /// What stands between cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +44,11 @@ pub(crate) fn judge(cell: &[u8], decimal_comma: bool) -> Cell {
     {
         return Cell::Missing;
     }
-    let number = match decimal_comma {
-        false => std::str::from_utf8(cell)
-            .ok()
-            .and_then(|cell| cell.parse().ok()),
-        true => with_point(cell),
+    let number = if decimal_comma {
+        with_point(cell)
+    } else {
+        let text = std::str::from_utf8(cell).ok();
+        text.and_then(|text| text.parse().ok())
     };
     match number {
         Some(number) if f64::is_infinite(number) => Cell::Infinite,
@@ -108,81 +107,6 @@ fn instant(cell: &[u8]) -> Option<f64> {
     Some((days * 86_400 + hours * 3600 + minutes * 60) as f64 + seconds)
 }
 
-/// The cells of a line, in order.
-pub(crate) struct Cells<'a> {
-    rest: Option<&'a [u8]>,
-    delimiter: Delimiter,
-}
-
-/// Cuts a line (without its line end) into cells. Surrounding white space and quotes do not belong
-/// to a cell; a quote that is not closed does.
-pub(crate) fn cells(line: &[u8], delimiter: Delimiter) -> Cells<'_> {
-    let line = match delimiter {
-        Delimiter::Space => line.trim_ascii(),
-        _ => line,
-    };
-    let rest = (delimiter != Delimiter::Space || !line.is_empty()).then_some(line);
-    Cells { rest, delimiter }
-}
-
-impl<'a> Iterator for Cells<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        let line = self.rest?;
-        if self.delimiter == Delimiter::None {
-            self.rest = None;
-            return Some(unquoted(line.trim_ascii()));
-        }
-        let ends = |byte: u8| match self.delimiter {
-            Delimiter::Byte(delimiter) => byte == delimiter,
-            _ => byte == b' ' || byte == b'\t',
-        };
-        let start = line
-            .iter()
-            .position(|&byte| byte != b' ' || ends(byte))
-            .unwrap_or(line.len());
-        let quoted = match line.get(start) {
-            Some(b'"') => closing_quote(&line[start + 1..]).map(|length| start + 1 + length + 1),
-            _ => None,
-        };
-        let from = quoted.unwrap_or(0);
-        let end = line[from..]
-            .iter()
-            .position(|&byte| ends(byte))
-            .map_or(line.len(), |at| from + at);
-        self.rest = match line.get(end + 1..) {
-            None => None,
-            Some(rest) if self.delimiter == Delimiter::Space => {
-                let rest = rest.trim_ascii_start();
-                (!rest.is_empty()).then_some(rest)
-            }
-            rest => rest,
-        };
-        Some(unquoted(line[..end].trim_ascii()))
-    }
-}
-
-/// Where the quote closes; a doubled quote does not close it.
-fn closing_quote(text: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    while at < text.len() {
-        match (text[at], text.get(at + 1)) {
-            (b'"', Some(b'"')) => at += 2,
-            (b'"', _) => return Some(at),
-            _ => at += 1,
-        }
-    }
-    None
-}
-
-fn unquoted(cell: &[u8]) -> &[u8] {
-    match cell {
-        [b'"', inside @ .., b'"'] => inside.trim_ascii(),
-        _ => cell,
-    }
-}
-
 /// A cell as a name: UTF-8, or else Latin-1.
 pub(crate) fn name(cell: &[u8]) -> String {
     let text = match std::str::from_utf8(cell) {
@@ -195,29 +119,6 @@ pub(crate) fn name(cell: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn check(line: &str, delimiter: Delimiter, expected: &[&str]) {
-        let found: Vec<String> = cells(line.as_bytes(), delimiter).map(name).collect();
-        assert_eq!(found, expected, "{line}");
-    }
-
-    #[test]
-    fn lines_are_cut_at_delimiters_outside_quotes() {
-        let comma = Delimiter::Byte(b',');
-        check("1,2,3", comma, &["1", "2", "3"]);
-        check(" 1 , 2,,", comma, &["1", "2", "", ""]);
-        check(
-            "\"a, b\",\"say \"\"hi\"\"\" , c",
-            comma,
-            &["a, b", "say \"hi\"", "c"],
-        );
-        check("\"open, 2", comma, &["\"open", "2"]);
-        check("", comma, &[""]);
-        check("1\t\t 3", Delimiter::Byte(b'\t'), &["1", "", "3"]);
-        check("  1 \t 2   3 ", Delimiter::Space, &["1", "2", "3"]);
-        check("\"a b\" c", Delimiter::Space, &["a b", "c"]);
-        check(" 1,5 ", Delimiter::None, &["1,5"]);
-    }
 
     #[test]
     fn cells_are_numbers_missing_or_text() {

@@ -1,7 +1,8 @@
 //! How a text is written: delimiter, decimal comma, header, comments. Decided from its first lines
 //! and never changed afterwards; what does not fit later is an error with its line.
 
-use super::cells::{Cell, Delimiter, cells, judge, name};
+use super::cells::{Cell, Delimiter, judge, name};
+use super::rows::cells;
 
 /// How a text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,10 +52,8 @@ pub(super) fn dialect(lines: &[Vec<u8>], asked: Option<char>) -> Dialect {
 }
 
 fn score(lines: &[Vec<u8>], delimiter: Delimiter, decimal_comma: bool, asked: bool) -> f64 {
-    let mut counts: Vec<usize> = lines
-        .iter()
-        .map(|line| cells(line, delimiter).count())
-        .collect();
+    let lines: Vec<Vec<Vec<u8>>> = lines.iter().map(|line| cells(line, delimiter)).collect();
+    let mut counts: Vec<usize> = lines.iter().map(Vec::len).collect();
     counts.sort_unstable();
     let longest = counts.chunk_by(|a, b| a == b).max_by_key(|run| run.len());
     let Some(run) = longest else { return 0.0 };
@@ -62,9 +61,13 @@ fn score(lines: &[Vec<u8>], delimiter: Delimiter, decimal_comma: bool, asked: bo
         return 0.0;
     }
     // The first line may hold names.
-    let numbers = if lines.len() > 1 { &lines[1..] } else { lines };
+    let numbers = if lines.len() > 1 {
+        &lines[1..]
+    } else {
+        &lines[..]
+    };
     let (mut good, mut all) = (0, 0);
-    for cell in numbers.iter().flat_map(|line| cells(line, delimiter)) {
+    for cell in numbers.iter().flatten() {
         good += usize::from(judge(cell, decimal_comma) != Cell::Text);
         all += 1;
     }
@@ -76,6 +79,7 @@ fn score(lines: &[Vec<u8>], delimiter: Delimiter, decimal_comma: bool, asked: bo
 /// not whole.
 pub(super) fn is_header(line: &[u8], next: Option<&[u8]>, dialect: Dialect) -> bool {
     let judged: Vec<Cell> = cells(line, dialect.delimiter)
+        .iter()
         .map(|cell| judge(cell, dialect.decimal_comma))
         .collect();
     let number = |cell: &Cell| matches!(cell, Cell::Number(_) | Cell::Infinite | Cell::Instant(_));
@@ -86,8 +90,11 @@ pub(super) fn is_header(line: &[u8], next: Option<&[u8]>, dialect: Dialect) -> b
     let counts =
         || judged.len() > 1 && (count_from(0.0, &judged[1..]) || count_from(1.0, &judged[1..]));
     let above_fractions = || {
-        let fraction = |cell: &[u8]| matches!(judge(cell, dialect.decimal_comma), Cell::Number(x) if x.fract() != 0.0);
-        next.is_some_and(|line| cells(line, dialect.delimiter).all(fraction))
+        let fraction = |cell: &Vec<u8>| {
+            let judged = judge(cell, dialect.decimal_comma);
+            matches!(judged, Cell::Number(number) if number.fract() != 0.0)
+        };
+        next.is_some_and(|line| cells(line, dialect.delimiter).iter().all(fraction))
     };
     match judged.first() {
         Some(Cell::Text) => true,
@@ -153,12 +160,12 @@ pub(super) fn preamble(comments: &[Vec<u8>], dialect: Dialect, n_columns: usize)
     if let (None, Some(last)) = (&found.names, comments.last()) {
         let line = last.trim_ascii_start();
         let line = &line[1..];
-        let cells: Vec<&[u8]> = cells(line, dialect.delimiter).collect();
+        let cells = cells(line, dialect.delimiter);
         let all_text = cells
             .iter()
             .all(|cell| judge(cell, dialect.decimal_comma) == Cell::Text);
         if cells.len() == n_columns && all_text && (n_columns > 1 || !line.contains(&b':')) {
-            found.names = Some(cells.into_iter().map(name).collect());
+            found.names = Some(cells.iter().map(|cell| name(cell)).collect());
         }
     }
     found

@@ -1,16 +1,17 @@
 //! Tables in text: CSV, TSV, columns between spaces.
 //!
 //! Three steps: the first lines tell how the text is written ([`detect`]), a first pass counts rows
-//! and finds ragged lines ([`scan`]), a second pass decodes every cell into its place. Lines are as
-//! long as they are; apart from one line at a time and one column that may be the time, nothing is
-//! held but the matrix.
+//! and finds ragged lines ([`scan`]), a second pass decodes every cell into its place. Rows are cut
+//! by the `csv` crate ([`rows`]) and are as long as they are; apart from one row at a time and one
+//! column that may be the time, nothing is held but the matrix.
 //!
 //! Missing values are empty cells and the words of [`cells::MISSING`]. Lines that start with `#` or
-//! `%` are comments, blank lines are passed over. Not understood: cells with line breaks in them,
+//! `%` are comments, blank lines are passed over. Not understood: names with line breaks in them,
 //! thousands separators, units behind numbers.
 
 mod cells;
 mod detect;
+mod rows;
 mod scan;
 
 use super::selection::not_among;
@@ -19,9 +20,11 @@ use super::table::{Channel, Contents, Reader, Table};
 use super::time::{self, Axis};
 use super::{ReadOptions, TimeColumn};
 use crate::error::{Error, Result};
-use cells::{Cell, Delimiter, cells, judge, name};
+use cells::{Cell, Delimiter, judge, name};
 use detect::{Dialect, Preamble, dialect, is_comment, is_header, preamble};
-use scan::{Lines, Scan, scan};
+use rows::{BYTE_ORDER_MARK, Rows, cells};
+use scan::{Scan, scan};
+use std::io::BufRead;
 use std::path::Path;
 
 /// Lines from which the way of writing is detected.
@@ -32,7 +35,7 @@ pub(crate) struct TextReader {
     source: Source,
     dialect: Dialect,
     /// Line of the header, from 1; 0 without one.
-    header_line: usize,
+    header_line: u64,
     /// For every column of the text: its channel.
     channels: Vec<Option<usize>>,
     contents: Contents,
@@ -43,14 +46,14 @@ struct Sample {
     comments: Vec<Vec<u8>>,
     /// Lines that are neither blank nor comments, and the number of the first.
     lines: Vec<Vec<u8>>,
-    first_line: usize,
+    first_line: u64,
 }
 
 /// How a text is to be read, from its first lines.
 struct Plan {
     dialect: Dialect,
     /// Line of the header, from 1; 0 without one.
-    header_line: usize,
+    header_line: u64,
     /// Cells of the first line that is no comment.
     n_first: usize,
     /// Names of the columns; empty when there are none.
@@ -92,11 +95,13 @@ fn plan(path: &Path, sample: &Sample, options: &ReadOptions) -> Result<Plan> {
     let has_header = options
         .header
         .unwrap_or_else(|| is_header(first, sample.lines.get(1).map(Vec::as_slice), dialect));
-    let n_first = cells(first, dialect.delimiter).count();
+    let first_cells = cells(first, dialect.delimiter);
+    let n_first = first_cells.len();
     let said = preamble(&sample.comments, dialect, n_first);
-    let names = match has_header {
-        true => cells(first, dialect.delimiter).map(name).collect(),
-        false => said.names.clone().unwrap_or_default(),
+    let names = if has_header {
+        first_cells.iter().map(|cell| name(cell)).collect()
+    } else {
+        said.names.clone().unwrap_or_default()
     };
     Ok(Plan {
         time_at: time_at(path, options, &names, n_first)?,
@@ -171,21 +176,26 @@ fn sample(source: &mut Source) -> Result<Sample> {
         lines: Vec::new(),
         first_line: 0,
     };
-    let mut lines = Lines::new(source.stream(0)?);
-    while sample.lines.len() < SAMPLE {
-        let Some(line) = lines.next().map_err(Error::reading(&path))? else {
-            break;
-        };
-        let line = line.to_vec();
+    for (number, line) in (1..).zip(source.stream(0)?.split(b'\n')) {
+        let mut line = line.map_err(Error::reading(&path))?;
+        if number == 1 && line.starts_with(BYTE_ORDER_MARK) {
+            line.drain(..BYTE_ORDER_MARK.len());
+        }
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
         if is_comment(&line) {
             if sample.lines.is_empty() {
                 sample.comments.push(line);
             }
         } else if !line.trim_ascii().is_empty() {
             if sample.lines.is_empty() {
-                sample.first_line = lines.number;
+                sample.first_line = number;
             }
             sample.lines.push(line);
+        }
+        if sample.lines.len() == SAMPLE {
+            break;
         }
     }
     Ok(sample)
@@ -264,39 +274,28 @@ impl Reader for TextReader {
     fn read(&mut self, table: &mut Table) -> Result<()> {
         let path = self.source.path().to_owned();
         let rows = table.rows();
-        let mut lines = Lines::new(self.source.stream(0)?);
-        let (mut row, mut number) = (0, 0);
-        while row < rows.end {
-            let Some(line) = lines.next().map_err(Error::reading(&path))? else {
+        let (delimiter, decimal_comma) = (self.dialect.delimiter, self.dialect.decimal_comma);
+        let mut input = Rows::new(self.source.stream(0)?, delimiter, self.header_line);
+        for row in 0..rows.end {
+            let Some((line, cells)) = input.next().map_err(Error::reading(&path))? else {
                 break;
             };
-            number += 1;
-            if number <= self.header_line || is_comment(line) || line.trim_ascii().is_empty() {
+            if row < rows.start {
                 continue;
             }
-            if row >= rows.start {
-                for (cell, channel) in cells(line, self.dialect.delimiter).zip(&self.channels) {
-                    let Some(channel) = channel.filter(|&channel| table.wants(channel)) else {
-                        continue;
-                    };
-                    match judge(cell, self.dialect.decimal_comma) {
-                        Cell::Number(value) => table.set(row, channel, value),
-                        Cell::Missing => {}
-                        wrong => {
-                            let column = &self.contents.channels[channel].name;
-                            return Err(not_a_number(
-                                &path,
-                                number,
-                                column,
-                                cell,
-                                wrong,
-                                self.dialect,
-                            ));
-                        }
+            for (cell, channel) in cells.cells().zip(&self.channels) {
+                let Some(channel) = channel.filter(|&channel| table.wants(channel)) else {
+                    continue;
+                };
+                match judge(cell, decimal_comma) {
+                    Cell::Number(value) => table.set(row, channel, value),
+                    Cell::Missing => {}
+                    wrong => {
+                        let column = &self.contents.channels[channel].name;
+                        return Err(not_a_number(&path, line, column, cell, wrong, self.dialect));
                     }
                 }
             }
-            row += 1;
         }
         Ok(())
     }
@@ -304,23 +303,23 @@ impl Reader for TextReader {
 
 fn not_a_number(
     path: &Path,
-    line: usize,
+    line: u64,
     column: &str,
     cell: &[u8],
     wrong: Cell,
     dialect: Dialect,
 ) -> Error {
-    let text = name(cell);
+    // A quote that is not closed makes one cell of all that follows.
+    let text = name(cell).replace(['\n', '\r'], " ");
     let shown: String = text.chars().take(40).collect();
-    let found = match shown.len() < text.len() {
-        true => format!("`{shown}…`"),
-        false => format!("`{text}`"),
-    };
+    let more = if shown.len() < text.len() { "…" } else { "" };
+    let found = format!("`{shown}{more}`");
     let comma =
         text.contains(',') && !dialect.decimal_comma && dialect.delimiter != Delimiter::Byte(b',');
     let remedy = match wrong {
         Cell::Infinite => "repair the value or mark it as missing",
         Cell::Instant(_) => "name the time column, or leave this one out",
+        _ if cell.contains(&b'\n') => "close the quote at its start",
         _ if comma => "write all numbers with a decimal point",
         _ => "repair the cell, leave it empty where the value is missing, or leave the column out",
     };

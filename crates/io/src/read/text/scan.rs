@@ -1,11 +1,11 @@
 //! The first pass over a text: how many rows and columns, and do all lines agree? After it the size
 //! of the matrix is known, and a ragged line has been found before any memory was asked for.
 
-use super::cells::{Cell, cells, judge};
-use super::detect::{Dialect, is_comment};
+use super::cells::{Cell, judge};
+use super::detect::Dialect;
+use super::rows::Rows;
 use crate::error::{Error, Result};
 use crate::read::source::Source;
-use std::io::BufRead;
 use std::path::Path;
 
 /// What the first pass finds.
@@ -22,67 +22,25 @@ pub(super) struct Scan {
     pub time: Vec<f64>,
 }
 
-/// The lines of a text, without their ends and without a byte order mark.
-pub(super) struct Lines<R> {
-    input: R,
-    line: Vec<u8>,
-    /// Of the line that was given last, from 1.
-    pub number: usize,
-}
-
-impl<R: BufRead> Lines<R> {
-    pub fn new(input: R) -> Self {
-        let (line, number) = (Vec::new(), 0);
-        Self {
-            input,
-            line,
-            number,
-        }
-    }
-
-    pub fn next(&mut self) -> std::io::Result<Option<&[u8]>> {
-        self.line.clear();
-        if self.input.read_until(b'\n', &mut self.line)? == 0 {
-            return Ok(None);
-        }
-        self.number += 1;
-        let mut line: &[u8] = &self.line;
-        if self.number == 1 {
-            line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        }
-        line = line.strip_suffix(b"\n").unwrap_or(line);
-        Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
-    }
-}
-
-/// Counts rows from line `first_row` on. `expected` are the columns of the header and its line;
-/// without a header the first row decides.
+/// Counts the rows behind the header. `header` is its line and its number of columns; without one
+/// the first row decides.
 pub(super) fn scan(
     source: &mut Source,
     dialect: Dialect,
-    header: Option<(usize, usize)>,
+    header: Option<(u64, usize)>,
     time_at: Option<usize>,
 ) -> Result<Scan> {
     let path = source.path().to_owned();
-    let reading = |error| Error::reading(&path)(error);
-    let mut lines = Lines::new(source.stream(0)?);
+    let header_line = header.map_or(0, |(line, _)| line);
+    let mut rows = Rows::new(source.stream(0)?, dialect.delimiter, header_line);
     let mut found = Scan {
         last_is_empty: true,
         ..Scan::default()
     };
     let mut expected = header;
-    let (mut blank, mut number) = (0, 0);
-    while let Some(line) = lines.next().map_err(reading)? {
-        number += 1;
-        if is_comment(line) || header.is_some_and(|(header_line, _)| number <= header_line) {
-            continue;
-        }
-        if line.trim_ascii().is_empty() {
-            blank += 1;
-            continue;
-        }
+    while let Some((line, row)) = rows.next().map_err(Error::reading(&path))? {
         let (mut n_cells, mut last_is_empty) = (0, false);
-        for cell in cells(line, dialect.delimiter) {
+        for cell in row.cells() {
             if time_at == Some(n_cells) {
                 found.time.push(match judge(cell, dialect.decimal_comma) {
                     Cell::Number(value) | Cell::Instant(value) => value,
@@ -92,32 +50,19 @@ pub(super) fn scan(
             last_is_empty = cell.is_empty();
             n_cells += 1;
         }
-        let (expected_line, expected_cells) = *expected.get_or_insert((number, n_cells));
-        if n_cells != expected_cells {
-            return Err(ragged(
-                &path,
-                number,
-                (expected_line, expected_cells),
-                n_cells,
-            ));
+        let expected = *expected.get_or_insert((line, n_cells));
+        if n_cells != expected.1 {
+            return Err(ragged(&path, line, expected, n_cells));
         }
         found.last_is_empty &= last_is_empty;
-        if found.n_rows > 0 {
-            found.n_blank += blank;
-        }
-        blank = 0;
         found.n_rows += 1;
     }
+    found.n_blank = rows.n_blank();
     found.n_columns = expected.map_or(0, |(_, n_cells)| n_cells);
     Ok(found)
 }
 
-fn ragged(
-    path: &Path,
-    line: usize,
-    (expected_line, expected): (usize, usize),
-    found: usize,
-) -> Error {
+fn ragged(path: &Path, line: u64, (expected_line, expected): (u64, usize), found: usize) -> Error {
     let columns = |count: usize| match count {
         1 => "1 column".to_string(),
         _ => format!("{count} columns"),

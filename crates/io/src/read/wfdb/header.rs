@@ -197,9 +197,10 @@ fn signal(path: &Path, number: usize, line: &str, position: usize) -> Result<Sig
         baseline: real("baseline", baseline.unwrap_or(zero))?,
         unit: unit.to_string(),
         calibrated: gain != 0.0,
-        name: match description.is_empty() {
-            true => format!("ch{position}"),
-            false => description.to_string(),
+        name: if description.is_empty() {
+            format!("ch{position}")
+        } else {
+            description.to_string()
         },
     })
 }

@@ -5,6 +5,9 @@
 //! frame, as the WFDB library does by default. Formats 16, 24, 32, 61, 80, 160 and 212. Checksums
 //! are not compared. Refused: records of several segments, and signal files in other directories
 //! than the header.
+//!
+//! Written by hand: `wfdb` (0.1) parses skews and samples a frame without applying them, and asks
+//! for as much memory as a header claims.
 
 mod header;
 mod samples;

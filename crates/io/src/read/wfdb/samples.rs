@@ -90,10 +90,10 @@ impl<R: Read> Samples<R> {
     /// The next sample; NaN when it is missing.
     pub fn next(&mut self) -> io::Result<f64> {
         let sample = self.next_number()?;
-        Ok(match sample == self.coding.invalid() {
-            true => f64::NAN,
-            false => f64::from(sample),
-        })
+        if sample == self.coding.invalid() {
+            return Ok(f64::NAN);
+        }
+        Ok(f64::from(sample))
     }
 
     fn next_number(&mut self) -> io::Result<i32> {
