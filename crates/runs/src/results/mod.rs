@@ -119,7 +119,7 @@ impl<'a> Results<'a> {
         }
         for (name, bytes) in (self.caller.pages)(self, &findings).map_err(Error::Page)? {
             let path = place(name);
-            std::fs::write(&path, bytes).map_err(Error::file("write", &path))?;
+            std::fs::write(&path, bytes).map_err(Error::system("write", &path))?;
         }
         files.push(SUMMARY.into());
         let summary = Summary {
