@@ -139,8 +139,10 @@ impl Attention<'_> {
             h,
             d_slope: simd.zero(),
         };
+        // Taken once: a second borrow of the group would end the use of this one.
+        let group_memory = d.group.as_mut_ptr();
         let mut members = [Member::<S> {
-            memory: d.group.as_mut_ptr(),
+            memory: group_memory,
             band: Band::default(),
             position: simd.zero(),
             start: simd.zero(),
@@ -152,7 +154,7 @@ impl Attention<'_> {
                 // SAFETY: the block exists, and there is room for `QUERY_GROUP` members; `backward`
                 // asserted the lengths.
                 unsafe {
-                    let memory = d.group.as_mut_ptr().add(i * member_len(width) * S::LANES);
+                    let memory = group_memory.add(i * member_len(width) * S::LANES);
                     members[i] = pass.bring::<WIDTH, FIXED>(memory, block, &saved);
                 }
             }
