@@ -142,7 +142,7 @@ const NAMES: [&str; 7] = [
     "gap",
 ];
 
-/// The same order as [`NAMES`].
+/// In the order of [`NAMES`].
 fn values(terms: &Terms) -> [f64; 7] {
     [
         terms.total,

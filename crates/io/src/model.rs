@@ -68,7 +68,8 @@ pub fn load_model(path: impl AsRef<Path>) -> Result<Separation> {
     model_from_bytes(path, &atomic::read(path)?)
 }
 
-/// The same from bytes, of [`model_to_bytes`] or of a file; `name` is what messages call them.
+/// Reads a separation from bytes, of [`model_to_bytes`] or of a file; `name` is what messages call
+/// them.
 ///
 /// # Errors
 /// As [`load_model`], less those of reading.

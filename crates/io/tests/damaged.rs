@@ -59,7 +59,7 @@ impl Files {
         assert!(load_model(&self.path).is_err());
     }
 
-    /// The same for a model that was taken apart, changed and put together.
+    /// Refuses a model that was taken apart, changed and put together.
     fn changed_model_refused(&self, change: impl FnOnce(&mut Taken), words: &[&str]) {
         let mut taken = Taken::apart(&self.model);
         change(&mut taken);

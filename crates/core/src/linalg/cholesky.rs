@@ -39,7 +39,7 @@ pub(crate) fn solve_in_place(factor: &Mat<f64>, x: &mut Mat<f64>) {
     }
 }
 
-/// The same for `COLUMNS` columns of X from `first` on. The sums of a column are taken in the same
+/// Solves for `COLUMNS` columns of X from `first` on. The sums of a column are taken in the same
 /// order whatever columns it is solved with.
 fn solve_columns<const COLUMNS: usize>(factor: &Mat<f64>, x: &mut Mat<f64>, first: usize) {
     let n = factor.nrows();

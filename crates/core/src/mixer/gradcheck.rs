@@ -11,7 +11,7 @@ use strt_signal::random::{Stream, rng};
 pub struct GradientErrors {
     /// ‖analytic − numerical‖/‖numerical‖ in the sources.
     pub sources: f64,
-    /// The same in the parameters.
+    /// Relative error of the gradient in the parameters.
     pub parameters: f64,
 }
 

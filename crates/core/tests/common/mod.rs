@@ -29,7 +29,7 @@ pub fn recording(n_samples: usize) -> Recording {
     problem(n_samples, MixingKind::Linear).recording().unwrap()
 }
 
-/// The same with a gap, single missing values and a missing last sample.
+/// That recording with a gap, single missing values and a missing last sample.
 pub fn with_gaps(n_samples: usize) -> Recording {
     let complete = recording(n_samples);
     let gone =
@@ -76,7 +76,7 @@ pub fn nonlinear() -> Config {
     config
 }
 
-/// The same with sources that are a map of the channels, bent from step 8 on.
+/// A nonlinear run with sources that are a map of the channels, bent from step 8 on.
 pub fn neural() -> Config {
     let mut config = nonlinear();
     config.sources.coordinates = Some(Coordinates::Neural);

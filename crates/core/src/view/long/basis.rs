@@ -102,7 +102,8 @@ impl Basis {
         self.for_each_overlapping_block(0, visit);
     }
 
-    /// The same, with the last `overlap` samples of a block repeated at the start of the next.
+    /// Calls `visit` for stretches of which the last `overlap` samples are repeated at the start of
+    /// the next.
     fn for_each_overlapping_block(
         &self,
         overlap: usize,

@@ -51,7 +51,7 @@ pub(super) struct SourceMoments {
     pub p: Mat<f64>,
     /// Q, C_sy and s̄.
     pub s: InputMoments,
-    /// The same of Z.
+    /// Moments of Z.
     pub z: InputMoments,
     /// ∂J/∂(Q, C_sy, s̄).
     pub d_s: InputMoments,

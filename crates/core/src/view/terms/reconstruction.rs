@@ -213,7 +213,7 @@ impl Reconstruction {
         square
     }
 
-    /// The same for a mixer of any other form.
+    /// Residual and gradient of one block of rows through a mixer without a linear head.
     fn through_mixer(
         &mut self,
         mixer: &dyn Mixer,
