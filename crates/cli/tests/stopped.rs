@@ -96,8 +96,8 @@ fn ctrl_c_leaves_results_and_resuming_gives_the_same_bits() {
     let place = Place::new();
     place.problem("300");
     whole(&place, "600");
-    // Once in the first restart, once in the second.
-    let mut child = started(&place, &arguments("run", "600"), "step 120/600");
+    // Twice: soon after the start, and late.
+    let mut child = started(&place, &arguments("run", "600"), "step 120/1200");
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let summary = place.json("run/summary.json");
@@ -105,12 +105,12 @@ fn ctrl_c_leaves_results_and_resuming_gives_the_same_bits() {
     assert!(place.path("run/report.html").is_file());
     let info = place.done(&["info", "run"]).stdout;
     assert!(
-        info.contains("an unfinished run") && info.contains("restart 1 of 2"),
+        info.contains("an unfinished run") && info.contains("0 of 2 restarts have ended"),
         "{info}"
     );
 
     let resume = ["resume", "run"].map(String::from);
-    let mut child = started(&place, &resume, "restart 2");
+    let mut child = started(&place, &resume, "step 840/1200");
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     // The former spelling gives the same result.
@@ -130,7 +130,7 @@ fn a_killed_run_is_resumed_from_its_last_checkpoint() {
     whole(&place, "60");
     let mut words = arguments("run", "60");
     words.extend(["--autosave", "0"].map(String::from));
-    let mut child = started(&place, &words, "restart 2");
+    let mut child = started(&place, &words, "step 60/120");
     signal(&child, "KILL");
     child.wait().unwrap();
     assert!(!place.path("run").exists());
@@ -160,7 +160,7 @@ fn a_killed_run_is_resumed_from_its_last_checkpoint() {
 fn resuming_on_another_recording_is_refused() {
     let place = Place::new();
     place.problem("300");
-    let mut child = started(&place, &arguments("run", "600"), "step 30/600");
+    let mut child = started(&place, &arguments("run", "600"), "step 60/1200");
     signal(&child, "TERM");
     assert_eq!(
         child.wait().unwrap().code(),
@@ -216,7 +216,7 @@ fn a_finished_result_is_not_replaced_by_an_unfinished_one() {
     let finished = place.read("run/sources.npy");
     let mut words = arguments("run", "600");
     words.push("--overwrite".into());
-    let mut child = started(&place, &words, "step 30/600");
+    let mut child = started(&place, &words, "step 60/1200");
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(place.read("run/sources.npy"), finished);
@@ -224,12 +224,12 @@ fn a_finished_result_is_not_replaced_by_an_unfinished_one() {
     let mut child = started(
         &place,
         &[&words[..], &["--seed".into(), "5".into()]].concat(),
-        "step 30/600",
+        "step 60/1200",
     );
     signal(&child, "KILL");
     child.wait().unwrap();
     assert!(!place.path("run.partial/checkpoint.safetensors").exists());
-    let mut child = started(&place, &words, "step 30/600");
+    let mut child = started(&place, &words, "step 60/1200");
     signal(&child, "INT");
     child.wait().unwrap();
     // Both names lead to it.
@@ -276,7 +276,7 @@ fn readers_that_go_away_and_odd_names_do_not_end_a_run() {
 fn two_runs_do_not_share_a_folder() {
     let place = Place::new();
     place.problem("300");
-    let mut child = started(&place, &arguments("run", "600"), "step 30/600");
+    let mut child = started(&place, &arguments("run", "600"), "step 60/1200");
     let words = arguments("run", "600");
     let ran = place.strt(&words.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(ran.status, 1);

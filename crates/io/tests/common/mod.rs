@@ -62,6 +62,7 @@ pub fn custom() -> (Config, Start) {
     let start = Start {
         mixer: Some(PostNonlinear::boxed(SOURCES)),
         sources: None,
+        energy: None,
     };
     (config, start)
 }
