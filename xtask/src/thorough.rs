@@ -69,7 +69,7 @@ const ADDRESSES: Cargo = Cargo {
         "--package=strt-kernels",
         "--lib",
         "--test=cpu_against_reference",
-        "--test=block_energy",
+        "--test=block_errors",
         TARGET,
         "--target-dir=target/address",
     ],

@@ -17,9 +17,10 @@ fn check_round_trip(config: &Config, start: Start, missing: &[usize]) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("model.safetensors");
     save_model(&separation, &path).unwrap();
-    let loaded = match custom {
-        true => load_model_with(&path, PostNonlinear::boxed(SOURCES)),
-        false => load_model(&path),
+    let loaded = if custom {
+        load_model_with(&path, PostNonlinear::boxed(SOURCES))
+    } else {
+        load_model(&path)
     }
     .unwrap();
     assert_same(&separation, &loaded);
