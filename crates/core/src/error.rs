@@ -67,6 +67,15 @@ pub enum Error {
         /// Name of the tensor.
         name: String,
     },
+    /// A saved state has a tensor that no part of the run knows.
+    #[error(
+        "saved state: no part of the run has a tensor `{name}`; it was written by another \
+             version or energy"
+    )]
+    UnknownTensor {
+        /// Name of the tensor.
+        name: String,
+    },
     /// A tensor of a saved state has another shape than the configuration asks for.
     #[error(
         "saved state: tensor `{name}`: expected {} × {}, found {} × {}",

@@ -4,9 +4,11 @@ mod common;
 
 use common::*;
 use std::fs;
-use strt_io::{load_checkpoint, save_checkpoint};
+use std::ops::ControlFlow;
+use strt_io::{load_checkpoint, load_restarts, save_checkpoint, save_restarts};
 use strtransformer::config::{Coordinates, Init};
-use strtransformer::train::Start;
+use strtransformer::tensors::Tensors;
+use strtransformer::train::{Session, SessionState, Start, StepReport};
 use strtransformer::{Config, Trainer};
 
 /// Stops after `step` steps, goes through a file, runs on; the result must be that of a run without
@@ -49,7 +51,7 @@ fn nonlinear_run_before_and_after_the_sources_are_free() {
         config.sources.coordinates = Some(coordinates);
         check_resume(&config, Start::default(), &[], 1);
         check_resume(&config, Start::default(), &[30], 6);
-        config.sources.unlock = Some(1.0); // what never moves has moments of no rows
+        config.sources.unlock = Some(1.0); // what never moves has no moments
         check_resume(&config, Start::default(), &[], 5);
     }
 }
@@ -74,7 +76,7 @@ fn custom_mixer_and_given_sources() {
         ((k + 1) as f64 * 0.1 * t as f64).sin()
     }));
     check_resume(&config, start.clone(), &[], 5);
-    // E exists, but never moves: its moments have no rows.
+    // E exists, but never moves: it has no moments.
     config.sources.unlock = Some(1.0);
     check_resume(&config, start, &[], 5);
 }
@@ -105,26 +107,16 @@ fn a_checkpoint_that_does_not_hold_together_is_refused_and_the_old_file_stays() 
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     };
     spoil(
-        |c| c.raw_gaps[1] = f64::NAN,
+        |c| {
+            c.tensors
+                .put_vector("controller.raw_gaps", &[0.0, f64::NAN])
+        },
         &[
             "controller.raw_gaps",
             "element 1",
             "NaN",
             "nothing was written",
         ],
-    );
-    spoil(|c| c.fiber = None, &["`fiber`", "no such tensor"]);
-    spoil(
-        |c| drop(c.branches.pop()),
-        &["branches.1.1.embed.w_in", "no such tensor"],
-    );
-    spoil(
-        |c| c.branches[0].second.truncate(3),
-        &["adam.second.branches.0.0.embed.w_in"],
-    );
-    spoil(
-        |c| c.moments[2].second = faer::Mat::zeros(3, 1),
-        &["adam.second.mixer.parameters", "[3]"],
     );
     spoil(
         |c| c.config.n_sources = usize::MAX,
@@ -134,6 +126,94 @@ fn a_checkpoint_that_does_not_hold_together_is_refused_and_the_old_file_stays() 
         |c| c.config.branches.patch_sizes.clear(),
         &["branches.patch_sizes"],
     );
+}
+
+/// Which tensors there must be is known to the parts of a run: they refuse what does not fit.
+#[test]
+fn tensors_that_do_not_fit_are_refused_when_the_run_is_resumed() {
+    let recording = recording(1, &[]);
+    let good = Trainer::new(&recording, &small(Config::new(SOURCES)))
+        .unwrap()
+        .checkpoint();
+    let refused_with = |change: &dyn Fn(&mut Tensors), words: &[&str]| {
+        let mut bad = good.clone();
+        change(&mut bad.tensors);
+        refused(
+            Trainer::resume(&recording, &bad, Start::default()).map(|_| ()),
+            words,
+        );
+    };
+    let without = |name: &'static str| {
+        move |tensors: &mut Tensors| {
+            let mut rest = Tensors::default();
+            for (other, value) in tensors.iter().filter(|(other, _)| *other != name) {
+                rest.put(other, value.to_owned());
+            }
+            *tensors = rest;
+        }
+    };
+    refused_with(&without("space.a"), &["`space.a`", "no tensor"]);
+    refused_with(&without("energy.network.3"), &["`energy.network.3`"]);
+    refused_with(
+        &|tensors| tensors.put_vector("energy.network.0.second", &[0.0; 3]),
+        &["`energy.network.0.second`", "3 × 1"],
+    );
+    refused_with(
+        &|tensors| tensors.put_vector("mixer.second", &[0.0; 3]),
+        &["`mixer.second`", "3 × 1"],
+    );
+    refused_with(
+        &|tensors| tensors.put_vector("space.a.updates", &[0.5]),
+        &["`space.a.updates`", "0.5"],
+    );
+    refused_with(
+        &|tensors| tensors.put_vector("space.b", &[0.5]),
+        &["`space.b`", "no part of the run"],
+    );
+}
+
+/// Several restarts in progress and some that have ended, in one file.
+#[test]
+fn restarts_of_a_session() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("checkpoint");
+    let mut config = small(Config::new(SOURCES));
+    (config.restarts, config.threads) = (3, 2);
+    let recording = recording(1, &[]);
+    let mut session = Session::new(&recording, &config, Start::default()).unwrap();
+    let mut steps = 0;
+    session
+        .run(&mut |_: &StepReport<'_>| {
+            steps += 1;
+            if steps < 12 {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })
+        .unwrap();
+    let state = session.state();
+    assert!(!state.running.is_empty());
+    save_restarts(&state.running, &state.finished, &path).unwrap();
+    let loaded = load_restarts(&path).unwrap();
+    assert_eq!(loaded.running, state.running);
+    assert_eq!(loaded.finished, state.finished);
+    if state.running.len() > 1 {
+        refused(load_checkpoint(&path), &["one restart", "2 of them"]);
+    }
+    let resumed = SessionState {
+        running: loaded.running,
+        finished: loaded.finished,
+        best: state.best,
+    };
+    let mut resumed = Session::resume(&recording, resumed, Start::default()).unwrap();
+    resumed.run(&mut ()).unwrap();
+    assert_same(
+        &resumed.finish(),
+        &strtransformer::separate(&recording, &config).unwrap(),
+    );
+    let nothing = save_restarts(&[], &state.finished, &path);
+    refused(nothing, &["n_sources"]);
 }
 
 #[test]

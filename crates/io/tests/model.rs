@@ -21,8 +21,8 @@ fn check_round_trip(config: &Config, start: Start, missing: &[usize]) {
         load_model_with(&path, PostNonlinear::boxed(SOURCES))
     } else {
         load_model(&path)
-    }
-    .unwrap();
+    };
+    let loaded = loaded.unwrap();
     assert_same(&separation, &loaded);
     assert_eq!(separation.sources()[(5, 0)].is_nan(), missing.contains(&5));
     let transform = |separation: &Separation| {
@@ -123,11 +123,11 @@ fn a_run_without_steps_and_a_diverged_one_can_be_saved() {
     assert_eq!(loaded.stop_reason(), StopReason::Interrupted);
     assert!(loaded.smoothed_objective().is_nan());
 
-    let mut parts = unstarted.parts().clone();
+    let mut parts = unstarted.record().clone();
     parts.mixer.parameters_mut()[0] = f64::NAN;
     parts.terms.total = f64::INFINITY;
     parts.stop = StopReason::Diverged;
-    let diverged = Separation::from_parts(parts).unwrap();
+    let diverged = Separation::from_record(parts).unwrap();
     save_model(&diverged, &path).unwrap();
     let loaded = load_model(&path).unwrap();
     assert!(loaded.mixer().parameters()[0].is_nan());
@@ -145,26 +145,30 @@ fn what_could_not_be_loaded_again_is_not_saved_and_the_old_file_stays() {
     );
     save_model(&good, &path).unwrap();
     let bytes = fs::read(&path).unwrap();
-    let spoil = |change: fn(&mut strtransformer::separation::SeparationParts), words: &[&str]| {
-        let mut parts = good.parts().clone();
+    let spoil = |change: fn(&mut strtransformer::separation::Record), words: &[&str]| {
+        let mut parts = good.record().clone();
         change(&mut parts);
-        let bad = Separation::from_parts(parts).unwrap();
+        let bad = Separation::from_record(parts).unwrap();
         refused(save_model(&bad, &path), words);
         assert_eq!(fs::read(&path).unwrap(), bytes);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     };
     spoil(
-        |parts| parts.networks[1][0] = f64::NAN,
+        |parts| {
+            let mut network = parts.networks.get("energy.network.1").unwrap().to_owned();
+            network[(0, 0)] = f64::NAN;
+            parts.networks.put("energy.network.1", network);
+        },
         &[
-            "branches.0.1.embed.w_in",
+            "energy.network.1",
             "element 0",
             "NaN",
             "nothing was written",
         ],
     );
     spoil(
-        |parts| parts.networks[2].truncate(3),
-        &["branches.1.0.embed.w_in", "no such tensor"],
+        |parts| parts.networks.put_vector("energy.network.2", &[0.0; 3]),
+        &["energy.network.2", "[3, 1]"],
     );
     spoil(
         |parts| parts.controller.order.truncate(1),

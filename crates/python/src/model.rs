@@ -259,12 +259,12 @@ impl Model {
 
     #[getter]
     fn channel_names(&self) -> Vec<String> {
-        self.separation.parts().channel_names.clone()
+        self.separation.channel_names().to_vec()
     }
 
     #[getter]
     fn sampling_rate(&self) -> Option<f64> {
-        self.separation.parts().sampling_rate
+        self.separation.sampling_rate()
     }
 
     /// Every value of the configuration, automatic ones filled in.

@@ -189,12 +189,12 @@ fn large(n_samples: usize, n_sources: usize, n_channels: usize) -> Run {
     let short: Vec<&str> = names.iter().map(String::as_str).collect();
     let run = small(Config::new(n_sources), &short, 0);
     let (sources, channels) = waves(n_samples, n_sources, n_channels);
-    let mut parts = run.separation.parts().clone();
+    let mut parts = run.separation.record().clone();
     // Unlike a wave of few digits, a source has all of them.
     parts.sources = Mat::from_fn(n_samples, n_sources, |t, k| {
         -1.234567 * sources[(t, k)] + 0.01 * ((t * t + k) as f64).sin()
     });
-    let separation = Separation::from_parts(parts).unwrap();
+    let separation = Separation::from_record(parts).unwrap();
     let reference = Reference::new(sources).unwrap();
     let matching = match_sources(separation.sources(), &reference).unwrap();
     let rows = (0..3000).map(|i| {

@@ -2,7 +2,7 @@
 //! allocating.
 //!
 //! By hand because faer 0.24 is slower where it counts: factors and inverse take 127 ns here and
-//! 869 ns there at K = 3, 0.7 and 1.6 µs at 8, 2.8 and 4.3 µs at 16; at 32 faer is 10 % faster.
+//! 610 ns there at K = 3, 0.7 and 1.6 µs at 8, 2.8 and 4.3 µs at 16; at 32 faer is 10 % faster.
 
 /// An n×n matrix as its LU factors, and its inverse; both row by row.
 pub(crate) struct Lu {

@@ -96,6 +96,10 @@ impl Trainer {
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         let tensors = &checkpoint.tensors;
+        let own = self.tensors();
+        if let Some((name, _)) = tensors.iter().find(|(name, _)| own.get(name).is_none()) {
+            return Err(Error::UnknownTensor { name: name.into() });
+        }
         self.model.space.restore(tensors)?;
         tensors.read_vector(MIXER, self.model.mixer.parameters_mut())?;
         self.mixer_group.restore(MIXER, tensors)?;

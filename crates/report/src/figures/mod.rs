@@ -31,8 +31,8 @@ pub fn draw(report: &Report<'_>) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let history = &report.history;
     if !history.is_empty() {
-        figures.push(training::figure(report, &history)?);
-        figures.push(structure::figure(report, &history)?);
+        figures.push(training::figure(report, history)?);
+        figures.push(structure::figure(report, history)?);
     }
     figures.push(sources::figure(report)?);
     Ok(figures)
