@@ -1,9 +1,10 @@
-"""Other programs on the problems of `strt-lab recovery`: one JSON request a line in, one JSON answer a line out.
+"""Other programs on the problems of `strt-lab recovery`: JSON requests in, answers out, one a line.
 
     pip install -r requirements-peers.txt
 
-A request names a method, an NPY file of observations (samples x channels), the number of sources, a seed and where to put the
-estimated sources (NPY, samples x sources). Methods whose package is missing are not offered.
+A request names a method, an NPY file of observations (samples x channels), the number of sources, a
+seed and where to put the estimated sources (NPY, samples x sources). Methods whose package is
+missing are not offered.
 """
 
 import json
@@ -24,7 +25,8 @@ try:
     def fastica(y, k, seed):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model = FastICA(n_components=k, whiten="unit-variance", max_iter=1000, random_state=seed)
+            model = FastICA(
+                n_components=k, whiten="unit-variance", max_iter=1000, random_state=seed)
             sources = model.fit_transform(y)
         return sources, not any(issubclass(w.category, ConvergenceWarning) for w in caught)
 

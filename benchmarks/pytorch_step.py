@@ -2,16 +2,22 @@
 
     python pytorch_step.py
 
-Reads one JSON request a line from standard input and answers each with one JSON line on standard output:
+Reads one JSON request a line from standard input and answers each with one JSON line on standard
+output:
 
     {"command": "versions"}
-    {"command": "load", "path": "step.safetensors"}                  read the tensors of one step
-    {"command": "check", "form": "loop"}                             J, terms, gradient norms of every variant
-    {"command": "time", "form": "batched", "threads": 2, "steps": 10}    seconds of each step
-    {"command": "sgemm", "threads": 2, "size": 1024, "repeats": 5}   seconds of each product of square matrices
+    {"command": "load", "path": "step.safetensors"}
+        read the tensors of one step
+    {"command": "check", "form": "loop"}
+        J, terms, gradient norms of every variant
+    {"command": "time", "form": "batched", "threads": 2, "steps": 10}
+        seconds of each step
+    {"command": "sgemm", "threads": 2, "size": 1024, "repeats": 5}
+        seconds of each product of square matrices
 
-Forms: loop, batched, masked, compiled (see step/training.py). What a request fails with comes back as {"error": "..."}.
-What is drawn (windows, masks, shifts) and all that follows from it alone is prepared before the clock starts.
+Forms: loop, batched, masked, compiled (see step/training.py). What a request fails with comes back
+as {"error": "..."}. What is drawn (windows, masks, shifts) and all that follows from it alone is
+prepared before the clock starts.
 """
 
 import json
@@ -60,7 +66,9 @@ class Worker:
                 return {}
             case {"command": "check", "form": form} if self.bench:
                 return dict(variants=self.bench.check(form))
-            case {"command": "time", "form": form, "threads": threads, "steps": steps} if self.bench:
+            case {
+                "command": "time", "form": form, "threads": threads, "steps": steps
+            } if self.bench:
                 return self.bench.time(form, threads, steps)
             case {"command": "sgemm", "threads": threads, "size": size, "repeats": repeats}:
                 return dict(seconds=sgemm(threads, size, repeats))
@@ -69,7 +77,8 @@ class Worker:
 
 def main() -> None:
     worker = Worker()
-    answers, sys.stdout = sys.stdout, sys.stderr  # a library that prints must not break the protocol
+    # A library that prints must not break the protocol.
+    answers, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         try:
             answer = worker.answer(json.loads(line))

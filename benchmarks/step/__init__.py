@@ -6,5 +6,6 @@ loop       the branches as a person would write them first: one nn.Module each, 
 batched    the branches of all sources at once, one call per scale
 training   one step (objective, backward pass, Adam), timed and checked
 
-Symbols: T samples, m channels, K sources, R scales, N patches of P samples, d model width, H heads, M masked patches.
+Symbols: T samples, m channels, K sources, R scales, N patches of P samples, d model width, H heads,
+M masked patches.
 """

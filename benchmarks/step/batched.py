@@ -1,7 +1,8 @@
 """The branches of all sources at once: parameters stacked over K, one batched call per scale.
 
-Two versions of the same numbers. `last="all"` computes what the loop computes. `last="masked"` uses that only masked
-patches are predicted: in the last layer, queries, feed-forward block and what follows are computed there only.
+Two versions of the same numbers. `last="all"` computes what the loop computes. `last="masked"` uses
+that only masked patches are predicted: in the last layer, queries, feed-forward block and what
+follows are computed there only.
 """
 
 import math
@@ -16,8 +17,10 @@ NORM_EPSILON = 1e-5
 
 
 class LocalAttention(torch.autograd.Function):
-    """softmax(q k' / sqrt(d/H) - slope * distance) v with a backward pass by hand: autograd would keep the penalty as
-    a (K, H, N, N) tensor and reduce its gradient in several passes; the slope needs one product with the distances.
+    """softmax(q k' / sqrt(d/H) - slope * distance) v with a backward pass by hand.
+
+    Autograd would keep the penalty as a (K, H, N, N) tensor and reduce its gradient in several
+    passes; the slope needs one product with the distances.
 
     q (K, H, Nq, d/H), k and v (K, H, N, d/H), slopes (K,), distance (1 or K, Nq, N).
     """
@@ -61,7 +64,10 @@ def attend(kind: str, q: Tensor, k: Tensor, v: Tensor, slopes: Tensor, distance:
 
 
 def stack(scale: Scale, name: str) -> Tensor:
-    """One tensor of all sources: (K, inputs, outputs), or (K, 1, n) for vectors, which broadcast over patches."""
+    """One tensor of all sources: (K, inputs, outputs), or (K, 1, n) for vectors.
+
+    A vector broadcasts over patches.
+    """
     stacked = torch.stack([network[name] for network in scale.networks])
     return stacked if stacked.ndim == 3 else stacked[:, None].contiguous()
 
@@ -78,7 +84,8 @@ class ScaleBranches(nn.Module):
         self.p = dict(zip(names, self.weights))  # looked up without the detours of nn.Module
         self.hidden, self.positions = scale.hidden, scale.positions
         (n_sources, n_masked), n = scale.masked.shape, scale.n_patches
-        self.rows = (scale.masked + n * torch.arange(n_sources)[:, None]).flatten()  # in (K * N, ...)
+        # In (K * N, ...).
+        self.rows = (scale.masked + n * torch.arange(n_sources)[:, None]).flatten()
         self.n_masked = n_masked
         i = torch.arange(n, dtype=torch.float32)
         self.distance = (i[:, None] - i).abs()[None]  # (1, N, N)
@@ -97,7 +104,8 @@ class ScaleBranches(nn.Module):
 
     def _layer(self, x: Tensor, l: int, slopes: Tensor) -> Tensor:
         name = f"layers.{l}"
-        qkv = self._linear(self._norm(x, f"{name}.norm1"), f"{name}.attention.w_qkv", f"{name}.attention.b_qkv")
+        normed = self._norm(x, f"{name}.norm1")
+        qkv = self._linear(normed, f"{name}.attention.w_qkv", f"{name}.attention.b_qkv")
         q, k, v = qkv.chunk(3, -1)
         distance = self.distance
         if self.last == "masked" and l == self.n_layers - 1:
@@ -106,7 +114,8 @@ class ScaleBranches(nn.Module):
         mixed = attend(self.attention, heads(q), heads(k), heads(v), slopes, distance)
         mixed = mixed.transpose(1, 2).flatten(2)
         x = x + self._linear(mixed, f"{name}.attention.w_o", f"{name}.attention.b_o")
-        h = F.gelu(self._linear(self._norm(x, f"{name}.norm2"), f"{name}.ffn.w_1", f"{name}.ffn.b_1"))
+        normed = self._norm(x, f"{name}.norm2")
+        h = F.gelu(self._linear(normed, f"{name}.ffn.w_1", f"{name}.ffn.b_1"))
         return x + self._linear(h, f"{name}.ffn.w_2", f"{name}.ffn.b_2")
 
     def forward(self, patches: Tensor, slopes: Tensor) -> Tensor:
@@ -132,7 +141,8 @@ class BatchedBranches(nn.Module):
         self.shapes = [scale.windows.shape for scale in problem.scales]
 
     def forward(self, z: Tensor, slopes: Tensor) -> Tensor:
-        samples = z.flatten().index_select(0, self.index).split([shape.numel() for shape in self.shapes])
+        lengths = [shape.numel() for shape in self.shapes]
+        samples = z.flatten().index_select(0, self.index).split(lengths)
         energies = [
             branches(patches.view(shape), slopes)
             for branches, patches, shape in zip(self.scales, samples, self.shapes)

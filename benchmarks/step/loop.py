@@ -1,4 +1,4 @@
-"""The branches as a person would write them first: one nn.Module per (source, scale), one after the other."""
+"""The branches as a person would write them first: one nn.Module per (source, scale), in turn."""
 
 import math
 
@@ -38,7 +38,8 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, locality: Tensor) -> Tensor:
         n, d = x.shape
-        q, k, v = self.qkv(self.norm1(x)).view(n, 3, self.n_heads, -1).permute(1, 2, 0, 3)  # (H, N, d/H)
+        qkv = self.qkv(self.norm1(x)).view(n, 3, self.n_heads, -1)
+        q, k, v = qkv.permute(1, 2, 0, 3)  # (H, N, d/H)
         if self.attention == "sdpa":
             mixed = F.scaled_dot_product_attention(q[None], k[None], v[None], attn_mask=locality)[0]
         else:
@@ -55,8 +56,9 @@ class Branch(nn.Module):
         p = scale.networks[k]
         self.embed = _linear(p["embed.w_in"], p["embed.b_in"])
         self.mask_token = nn.Parameter(p["embed.mask_token"].clone())
-        layers = (Layer(p, f"layers.{l}", shape["n_heads"], attention) for l in range(shape["n_layers"]))
-        self.layers = nn.ModuleList(layers)
+        self.layers = nn.ModuleList(
+            Layer(p, f"layers.{l}", shape["n_heads"], attention) for l in range(shape["n_layers"])
+        )
         self.norm = _norm(p["norm.gain"], p["norm.bias"])
         self.head = _linear(p["head.w_out"], p["head.b_out"])
         first = scale.windows[k, 0, 0].item()
@@ -85,7 +87,8 @@ class LoopBranches(nn.Module):
         super().__init__()
         shape, sources = problem.config["branches"], range(problem.n_sources)
         self.table = nn.ModuleList(
-            nn.ModuleList(Branch(scale, k, shape, attention) for scale in problem.scales) for k in sources
+            nn.ModuleList(Branch(scale, k, shape, attention) for scale in problem.scales)
+            for k in sources
         )
 
     def forward(self, z: Tensor, slopes: Tensor) -> Tensor:

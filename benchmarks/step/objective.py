@@ -1,6 +1,7 @@
-"""J without its branches: sources, controller, eliminated mixer, penalties. Small tensors, few operations.
+"""J without its branches: sources, controller, eliminated mixer, penalties.
 
-The branches are handed in as a function from standardised sources (K, T) and slopes (K,) to energies (K, R).
+Small tensors, few operations. The branches are handed in as a function from standardised sources
+(K, T) and slopes (K,) to energies (K, R).
 """
 
 from collections.abc import Callable
@@ -35,7 +36,9 @@ class Objective(nn.Module):
         }
         for (section, field), value in expected.items():
             if c[section][field] != value:
-                raise ValueError(f"{section}.{field} = {c[section][field]}: this program computes {value} only")
+                raise ValueError(
+                    f"{section}.{field} = {c[section][field]}: this program computes {value} only"
+                )
         self.controller_settings, self.weights, self.config = c["controller"], c["weights"], c
         self.n_samples = problem.n_samples
         self.fiber = nn.Parameter(problem.fiber.clone())
@@ -90,7 +93,10 @@ class Objective(nn.Module):
         return centers, pi, slopes
 
     def reconstruction(self, z: Tensor, correlation: Tensor) -> Tensor:
-        """Residual at the mixer that least squares finds. By the envelope theorem it needs no gradient itself."""
+        """Residual at the mixer that least squares finds.
+
+        By the envelope theorem the mixer needs no gradient itself.
+        """
         with torch.no_grad():
             moment = z @ self.observations_t.T / self.n_samples
             mixing = torch.linalg.solve(correlation + self.ridge * self.eye, moment)  # (K, m)

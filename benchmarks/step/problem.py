@@ -13,7 +13,10 @@ _TYPES = {"F32": np.float32, "F64": np.float64, "I64": np.int64}
 
 
 def read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Tensors (floating point ones in float32) and metadata. The format is a length, a JSON header and raw data."""
+    """Tensors (floating point ones in float32) and metadata.
+
+    The format is a length, a JSON header and raw data.
+    """
     data = path.read_bytes()
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
@@ -33,7 +36,7 @@ class Scale:
 
     patch: int
     n_patches: int
-    windows: Tensor  # (K, N, P) index of every sample of every patch in the flattened sources (K, T)
+    windows: Tensor  # (K, N, P) index of every patch's samples in the flattened sources (K, T)
     masked: Tensor  # (K, M) ascending masked patches
     hidden: Tensor  # (K, N, 1) whether a patch is masked
     positions: Tensor  # (K, N, d) positional encoding, shifted as drawn
@@ -69,7 +72,9 @@ class Problem:
         return Problem(config=config, scales=scales, **named)
 
 
-def _scale(r: int, shape: dict[str, int], tensors: dict[str, Tensor], config: dict[str, Any]) -> Scale:
+def _scale(
+    r: int, shape: dict[str, int], tensors: dict[str, Tensor], config: dict[str, Any]
+) -> Scale:
     n_samples, n_sources = tensors["whitened"].shape
     patch, stride, n = shape["patch"], shape["stride"], shape["n_patches"]
     starts, shifts = tensors["starts"][:, r], tensors["shifts"][:, r]

@@ -40,7 +40,8 @@ class Training:
             dict(params=list(branches.parameters()), lr=rates["networks"]),
         ]
         self.rates = [group["lr"] for group in groups]
-        self.adam = torch.optim.Adam(groups, fused=True)  # betas and eps of the program are PyTorch's
+        # The betas and eps of the program are PyTorch's.
+        self.adam = torch.optim.Adam(groups, fused=True)
         self.schedule, self.n_steps, self.n = optimizer["schedule"], optimizer["steps"], 0
 
     def step(self) -> float:
@@ -73,11 +74,12 @@ class Training:
         return seconds
 
     def check(self) -> dict[str, Any]:
-        """J, its terms and the norm of every gradient group at the present parameters; nothing is updated."""
+        """J, its terms and the norm of every gradient group; nothing is updated."""
         self.adam.zero_grad(set_to_none=True)
         total, terms = self.evaluate()
         total.backward()
-        norm = lambda parameters: math.sqrt(sum(float(p.grad.double().square().sum()) for p in parameters))
+        square = lambda p: float(p.grad.double().square().sum())
+        norm = lambda parameters: math.sqrt(sum(square(p) for p in parameters))
         return dict(
             objective=total.item(),
             terms={name: term.item() for name, term in terms.items()},
@@ -104,7 +106,7 @@ class Bench:
         return self.trainings[key]
 
     def check(self, form: str) -> list[dict[str, Any]]:
-        """Every variant of a form, from the tensors as they were written: before anything is timed."""
+        """Every variant of a form, from the tensors as they were written: before any is timed."""
         return [dict(attention=a, **self.training(form, a).check()) for a in ATTENTION[form]]
 
     def time(self, form: str, threads: int, steps: int) -> dict[str, Any]:
@@ -112,8 +114,10 @@ class Bench:
         torch.set_num_threads(threads)
         key = (form, threads)
         if key not in self.fastest:
-            time = lambda attention: statistics.median(self.training(form, attention).time(TUNING_STEPS))
-            medians = {attention: time(attention) for attention in ATTENTION[form]}
+            medians = {
+                attention: statistics.median(self.training(form, attention).time(TUNING_STEPS))
+                for attention in ATTENTION[form]
+            }
             self.fastest[key] = min(medians, key=medians.__getitem__)
         attention = self.fastest[key]
         return dict(attention=attention, seconds=self.training(form, attention).time(steps))

@@ -42,7 +42,8 @@ def main():
 
     channels, true = recording()
 
-    # The same calls as for any decomposition of scikit-learn. random_state makes the run repeatable to the last bit.
+    # Called like any decomposition of scikit-learn. random_state makes the run repeatable to the
+    # last bit.
     estimator = StrTransformer(n_components=3, max_iter=arguments.steps, random_state=4)
     sources = estimator.fit_transform(channels)
 
@@ -60,7 +61,11 @@ def main():
 
     figure, axes = plt.subplots(3, 3, figsize=(11, 5), sharex=True, layout="constrained")
     shown = slice(0, 400)
-    columns = (("channels (3 of 6)", channels, "0.4"), ("sources found", sources, "C0"), ("true sources", true, "C2"))
+    columns = (
+        ("channels (3 of 6)", channels, "0.4"),
+        ("sources found", sources, "C0"),
+        ("true sources", true, "C2"),
+    )
     for column, (title, signals, colour) in enumerate(columns):
         axes[0, column].set_title(title)
         for row in range(3):

@@ -25,29 +25,41 @@ def main():
     parser.add_argument("--steps", type=int, default=1000)
     arguments = parser.parse_args()
 
-    # Three sources, bent on their way into six channels. The generator knows the truth; the estimators do not see it.
-    problem = make_mixture("sines", mixing="mlp3", n_samples=800, n_sources=3, n_channels=6, random_state=1)
+    # Three sources, bent on their way into six channels. The generator knows the truth; the
+    # estimators do not see it.
+    problem = make_mixture(
+        "sines", mixing="mlp3", n_samples=800, n_sources=3, n_channels=6, random_state=1
+    )
     channels, true = problem.observations, problem.sources
 
     # The same problem for an affine mixer (a matrix and an offset) and for a multilayer perceptron.
     found = {}
     for mixer in ("affine", "mlp"):
-        estimator = StrTransformer(n_components=3, mixer=mixer, max_iter=arguments.steps, random_state=0)
-        # A nonlinear mixer has no unmixing matrix, but a map of the channels, which `transform` applies to new rows.
+        estimator = StrTransformer(
+            n_components=3, mixer=mixer, max_iter=arguments.steps, random_state=0
+        )
+        # A nonlinear mixer has no unmixing matrix, but a map of the channels, which `transform`
+        # applies to new rows.
         sources = estimator.fit_transform(channels)
         explained = estimator.score(channels)
         matching = match_sources(sources, true)
         found[mixer] = (sources, matching)
-        print(f"{mixer:6}  correlation with the true sources {matching.mac:.3f}, score {explained:.3f}")
-        # The score, the share of the channels' variance that the sources explain, does not tell the two apart here: bent
-        # sources explain the channels as well. On your own recordings compare restarts and look at the sources.
+        print(
+            f"{mixer:6}  correlation with the true sources {matching.mac:.3f}, "
+            f"score {explained:.3f}"
+        )
+        # The score, the share of the channels' variance that the sources explain, does not tell the
+        # two apart here: bent sources explain the channels as well. On your own recordings compare
+        # restarts and look at the sources.
 
     # Unmixed well, a source is a straight line against the true one (sign and size are arbitrary).
     figure, axes = plt.subplots(2, 3, figsize=(9, 6), layout="constrained")
     for row, (mixer, (sources, matching)) in zip(axes, found.items()):
         for k, axis in enumerate(row):
-            axis.plot(true[:, matching.matched[k]], matching.sign[k] * sources[:, k], ".", markersize=2)
-            axis.set_title(f"mixer={mixer}, s{k + 1}: |r| = {matching.per_source[k]:.3f}", fontsize=9)
+            x, y = true[:, matching.matched[k]], matching.sign[k] * sources[:, k]
+            axis.plot(x, y, ".", markersize=2)
+            title = f"mixer={mixer}, s{k + 1}: |r| = {matching.per_source[k]:.3f}"
+            axis.set_title(title, fontsize=9)
             axis.set_xlabel("true source")
             axis.set_ylabel("found")
     arguments.folder.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,8 @@ import pytest
 
 from strtransformer.datasets import make_mixture
 
-# Small networks and few steps: the tests are about the package, not about how well sources are recovered.
+# Small networks and few steps: the tests are about the package, not about how well sources are
+# recovered.
 QUICK = dict(
     max_iter=12,
     config={"branches.patch_sizes": [4, 8], "branches.d_model": 8, "branches.n_heads": 2},
@@ -20,9 +21,10 @@ QUICK = dict(
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Appends skipped tests to the list that ``cargo xtask test`` counts: what is missing, a tab, which test.
+    """Appends skipped tests to the list that ``cargo xtask test`` counts.
 
-    The reason of a skip begins with what is missing, followed by a colon.
+    A line is what is missing, a tab, which test. The reason of a skip begins with what is missing,
+    followed by a colon.
     """
     skipped = os.environ.get("STRT_SKIPPED")
     if not skipped:
@@ -49,7 +51,7 @@ def problem():
 
 @pytest.fixture(scope="session")
 def program():
-    """The command line of ``strt``: the console script of this environment, or the program that cargo built."""
+    """The command line of ``strt``: this environment's console script, or what cargo built."""
     name = "strt.exe" if os.name == "nt" else "strt"
     script = Path(sysconfig.get_path("scripts")) / name
     if script.exists():

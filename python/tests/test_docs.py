@@ -47,10 +47,11 @@ def test_the_reference_is_up_to_date():
 
 
 def test_what_the_docs_say_of_settings_is_what_the_library_has():
-    """Every dotted key that they name exists, and every default that the estimator tells is the one."""
+    """Every dotted key that they name exists, and every default that the estimator tells is so."""
     settings = {setting["key"]: setting for setting in _core.settings()}
     sections = "|".join(sorted({key.split(".")[0] for key in settings if "." in key}))
-    texts = [GUIDE, ROOT / "docs" / "python-api.md", ROOT / "docs" / "recovery.md", ROOT / "docs" / "speed.md"]
+    pages = ("python-api.md", "recovery.md", "speed.md")
+    texts = [GUIDE, *(ROOT / "docs" / page for page in pages)]
     named = 0
     for text in (path.read_text(encoding="utf-8") for path in texts):
         for key in re.findall(rf"[`\"]((?:{sections})\.[a-z0-9_.]+)[`\"=]", text):
@@ -60,7 +61,8 @@ def test_what_the_docs_say_of_settings_is_what_the_library_has():
 
     docs = " ".join(StrTransformer.__doc__.split())
     assert f"takes the configuration's ({settings['optimizer.steps']['automatic']})" in docs
-    assert f"takes the configuration's ({settings['optimizer.early_stopping.tolerance']['default']})" in docs
+    tolerance = settings["optimizer.early_stopping.tolerance"]["default"]
+    assert f"takes the configuration's ({tolerance})" in docs
     assert f"in the last {settings['optimizer.early_stopping.patience']['default']} steps" in docs
     assert f"n_restarts : int, default={settings['restarts']['default']}" in docs
     assert f'default="{settings["mixer.kind"]["default"]}"' in docs

@@ -1,4 +1,4 @@
-"""`strtransformer.mne.fit`: the chain is exact, MNE's own tools work on it, and blinks are found and removed."""
+"""`strtransformer.mne.fit`: the chain is exact, MNE's tools work on it, blinks are removed."""
 
 import pickle
 from pathlib import Path
@@ -17,7 +17,8 @@ from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 import strtransformer  # noqa: E402
 from simulated_eeg import FRONTAL, NAMES, simulated_eeg  # noqa: E402
 
-EEGLAB = Path(__file__).resolve().parents[3] / "shared" / "data" / "eeglab_eeg32" / "eeglab_data.set"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+EEGLAB = DATA / "eeglab_eeg32" / "eeglab_data.set"
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -61,7 +62,8 @@ def test_sources_are_those_of_the_estimator(ica, raw):
     sources = ica.get_sources(raw).get_data()
     ours = ica.strtransformer_.transform(used_rows(ica, raw)).T
     assert np.abs(sources - ours).max() < 1e-10
-    assert np.allclose(sources.mean(axis=1), 0.0, atol=1e-3) and np.allclose(sources.std(axis=1), 1.0, atol=1e-3)
+    assert np.allclose(sources.mean(axis=1), 0.0, atol=1e-3)
+    assert np.allclose(sources.std(axis=1), 1.0, atol=1e-3)
 
 
 def test_pca_is_orthonormal_and_complete(ica):
@@ -79,8 +81,9 @@ def test_topographies_are_the_mixing(ica):
 
 
 def test_without_exclusions_nothing_changes(ica, raw):
+    data = raw.get_data(NAMES)
     same = ica.apply(raw.copy(), exclude=[], verbose="error").get_data(NAMES)
-    assert np.abs(same - raw.get_data(NAMES)).max() < 1e-12 * np.abs(raw.get_data(NAMES)).max() + 1e-18
+    assert np.abs(same - data).max() < 1e-12 * np.abs(data).max() + 1e-18
 
 
 def test_fewer_pca_components_leave_the_rest_out(ica, raw):
@@ -116,13 +119,19 @@ def test_an_unmixing_of_any_space_is_split_exactly():
 
 def test_blinks_are_found_and_removed(ica, raw, capsys):
     # Among five components a z-score cannot reach MNE's default threshold of 3.
-    found, scores = ica.find_bads_eog(raw, ch_name="EOG", measure="correlation", threshold=0.5, verbose="error")
+    found, scores = ica.find_bads_eog(
+        raw, ch_name="EOG", measure="correlation", threshold=0.5, verbose="error"
+    )
     assert len(found) == 1
     assert abs(np.asarray(scores).ravel()[found[0]]) > 0.9
     before = frontal_correlation(raw, FRONTAL, ["EOG"])
-    after = frontal_correlation(ica.apply(raw.copy(), exclude=found, verbose="error"), FRONTAL, ["EOG"])
+    clean = ica.apply(raw.copy(), exclude=found, verbose="error")
+    after = frontal_correlation(clean, FRONTAL, ["EOG"])
     with capsys.disabled():
-        print(f"\nsimulated EEG: |correlation| of frontal channels with EOG {before:.3f} before, {after:.3f} after")
+        print(
+            f"\nsimulated EEG: |correlation| of frontal channels with EOG {before:.3f} before, "
+            f"{after:.3f} after"
+        )
     assert before > 0.9 and after < 0.2
 
 
@@ -139,10 +148,12 @@ def test_the_eeglab_recording(capsys):
     found, scores = ica.find_bads_eog(raw, ch_name="VEOG", verbose="error")
     frontal = ["F3", "Fz", "F4"]
     before = frontal_correlation(raw, frontal, ["VEOG"])
-    after = frontal_correlation(ica.apply(raw.copy(), exclude=found, verbose="error"), frontal, ["VEOG"])
+    clean = ica.apply(raw.copy(), exclude=found, verbose="error")
+    after = frontal_correlation(clean, frontal, ["VEOG"])
     with capsys.disabled():
         print(
-            f"\nEEGLAB recording: component {[int(k) for k in found]} of 12, |score| {np.abs(scores).max():.3f}; "
+            f"\nEEGLAB recording: component {[int(k) for k in found]} of 12, "
+            f"|score| {np.abs(scores).max():.3f}; "
             f"|correlation| of frontal channels with the EOG {before:.3f} before, {after:.3f} after"
         )
     assert found == [int(np.abs(scores).argmax())] and np.abs(scores).max() > 0.8
@@ -171,7 +182,8 @@ def test_saved_and_read_again(ica, raw, tmp_path):
     ica.exclude = [1]
     ica.save(tmp_path / "test-ica.fif", verbose="error")
     again = mne.preprocessing.read_ica(tmp_path / "test-ica.fif", verbose="error")
-    assert again.method == "strtransformer" and again.exclude == [1] and again.n_iter_ == ica.n_iter_
+    assert again.method == "strtransformer"
+    assert again.exclude == [1] and again.n_iter_ == ica.n_iter_
     assert np.abs(again.get_sources(raw).get_data() - ica.get_sources(raw).get_data()).max() < 1e-10
     assert again.fit_params == ica.fit_params and again.fit_params["preset"] == "default"
 
@@ -186,14 +198,17 @@ def test_copies_keep_the_estimator(ica, raw):
 
 
 def test_bad_annotations_are_missing_not_cut(raw):
-    marked = raw.copy().set_annotations(mne.Annotations([10.0, 20.0], [2.0, 1.0], ["BAD_move", "fine"]))
+    annotations = mne.Annotations([10.0, 20.0], [2.0, 1.0], ["BAD_move", "fine"])
+    marked = raw.copy().set_annotations(annotations)
     ica = strtransformer.mne.fit(marked, 3, random_state=0, max_iter=20)
     assert ica.n_samples_ == raw.n_times - int(2.0 * raw.info["sfreq"])
     sources = ica.strtransformer_.model_.sources
     assert sources.shape[0] == raw.n_times, "time goes on while samples are missing"
     missing = np.isnan(sources).all(axis=1)
     assert np.flatnonzero(missing)[[0, -1]].tolist() == [1280, 1535] and missing.sum() == 256
-    everything = strtransformer.mne.fit(marked, 3, random_state=0, max_iter=20, reject_by_annotation=False)
+    everything = strtransformer.mne.fit(
+        marked, 3, random_state=0, max_iter=20, reject_by_annotation=False
+    )
     assert everything.n_samples_ == raw.n_times
 
 
@@ -205,7 +220,8 @@ def test_stretches_outside_the_bounds_are_missing(raw):
     assert ica.reject_ == dict(eeg=900e-6)
     flat = strtransformer.mne.fit(spoiled, 3, random_state=0, max_iter=20, flat=dict(eeg=1e-9))
     assert flat.n_samples_ == raw.n_times
-    with pytest.raises(ValueError, match="reject: expected channel types of the data \\(eeg\\), got mag"):
+    message = "reject: expected channel types of the data \\(eeg\\), got mag"
+    with pytest.raises(ValueError, match=message):
         strtransformer.mne.fit(spoiled, 3, reject=dict(mag=1.0))
 
 
@@ -226,11 +242,13 @@ def test_no_patch_spans_two_epochs(raw):
     assert sources.shape == (len(epochs), 3, 256)
     first = ica.strtransformer_.model_.sources[:256].T
     assert np.abs(sources[0] - first).max() < 1e-8
-    assert ica.apply(epochs.copy(), exclude=[0], verbose="error").get_data().shape == epochs.get_data().shape
+    clean = ica.apply(epochs.copy(), exclude=[0], verbose="error")
+    assert clean.get_data().shape == epochs.get_data().shape
 
 
 def test_projections_are_part_of_the_chain(raw):
-    referenced = raw.copy().set_eeg_reference("average", projection=True, verbose="error").apply_proj(verbose="error")
+    referenced = raw.copy().set_eeg_reference("average", projection=True, verbose="error")
+    referenced.apply_proj(verbose="error")
     ica = strtransformer.mne.fit(referenced, None, random_state=0, max_iter=5, picks=NAMES[:8])
     assert ica.n_components_ == 7, "a projection takes one dimension"
     sources = ica.get_sources(referenced).get_data()
@@ -250,7 +268,11 @@ def test_share_of_the_variance(raw):
     ("arguments", "kind", "message"),
     [
         (dict(mixer="mlp"), ValueError, "mixer: expected 'affine', got 'mlp'"),
-        (dict(config={"sources.coordinates": "neural"}, max_iter=5), ValueError, "config: expected sources that are a linear map"),
+        (
+            dict(config={"sources.coordinates": "neural"}, max_iter=5),
+            ValueError,
+            "config: expected sources that are a linear map",
+        ),
         (dict(n_components=1), ValueError, "n_components: expected 2 to 16"),
         (dict(n_components=17), ValueError, "n_components: expected 2 to 16"),
         (dict(n_components=1.5), ValueError, "between 0 and 1"),
@@ -258,8 +280,17 @@ def test_share_of_the_variance(raw):
         (dict(start=30.0, stop=10.0), ValueError, "start < stop"),
         (dict(picks=["Cz"]), ValueError, "at least two good channels of data, got 1"),
         (dict(tstep=0), ValueError, "tstep = 0: expected seconds above 0"),
-        (dict(tstep=-1.0, reject=dict(eeg=1.0)), ValueError, "tstep = -1.0: expected seconds above 0"),
-        (dict(decim=1000), ValueError, "more than 16 usable samples.* decim=1000 has left .* smaller one; give a longer recording"),
+        (
+            dict(tstep=-1.0, reject=dict(eeg=1.0)),
+            ValueError,
+            "tstep = -1.0: expected seconds above 0",
+        ),
+        (
+            dict(decim=1000),
+            ValueError,
+            "more than 16 usable samples.* decim=1000 has left .* smaller one; "
+            "give a longer recording",
+        ),
         (dict(nonsense=1), TypeError, "nonsense"),
     ],
 )
@@ -291,10 +322,12 @@ def test_only_channels_that_are_no_data():
 def test_warnings_point_at_the_caller(raw):
     with pytest.warns(ConvergenceWarning) as told:
         strtransformer.mne.fit(raw, 3, random_state=0, max_iter=5)
-    assert [warning.filename for warning in told if warning.category is ConvergenceWarning] == [__file__]
+    of_kind = [warning for warning in told if warning.category is ConvergenceWarning]
+    assert [warning.filename for warning in of_kind] == [__file__]
 
 
 def test_unfiltered_data_is_warned_of(raw):
-    unfiltered = mne.io.RawArray(raw.get_data(), mne.create_info(raw.ch_names, 128.0, "eeg"), verbose="error")
+    info = mne.create_info(raw.ch_names, 128.0, "eeg")
+    unfiltered = mne.io.RawArray(raw.get_data(), info, verbose="error")
     with pytest.warns(RuntimeWarning, match="not high-pass filtered"):
         strtransformer.mne.fit(unfiltered, 3, random_state=0, max_iter=5)

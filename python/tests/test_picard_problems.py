@@ -42,7 +42,7 @@ POLES = {3: np.array([0.95, 0.0, -0.9]), 4: np.array([0.97, 0.7, -0.5, -0.9])}
 
 
 def autoregressive(innovations):
-    """The same innovations in sources that remember their past, each in another way."""
+    """Sources with these innovations that remember their past, each in another way."""
     poles = POLES[innovations.shape[1]]
     sources = np.zeros_like(innovations)
     sources[0] = innovations[0]

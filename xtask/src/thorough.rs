@@ -3,10 +3,10 @@
 //!
 //! A model checker goes through the orders in which threads may meet, Miri interprets a small run,
 //! two sanitizers watch the tests run. All are compiled apart (`target/loom`, `target/miri`,
-//! `target/address`, `target/thread`), because every crate must be compiled for them. Sanitizers are unstable options of the compiler, which
-//! stable versions accept under `RUSTC_BOOTSTRAP`; the standard library is used as it comes,
-//! without them, which `-Cunsafe-allow-abi-mismatch` allows. What each finds, and what not, is in
-//! CONTRIBUTING.md.
+//! `target/address`, `target/thread`), because every crate must be compiled for them. Sanitizers
+//! are unstable options of the compiler, which stable versions accept under `RUSTC_BOOTSTRAP`; the
+//! standard library is used as it comes, without them, which `-Cunsafe-allow-abi-mismatch` allows.
+//! What each finds, and what not, is in CONTRIBUTING.md.
 
 use crate::steps::{self, Cargo, run, works};
 use std::process::Command;

@@ -2,9 +2,9 @@
 //! missing.
 //!
 //! In: a matrix with ZwᵀZw/T = I over the complete rows and rows of zeros where a sample is
-//! missing, as [`Whitening::transform`](strt_signal::preprocess::Whitening::transform) gives it. Out:
-//! moments of it. Missing samples take no part: not in a block, and not in a lagged product that
-//! touches one.
+//! missing, as [`Whitening::transform`](strt_signal::preprocess::Whitening::transform) gives it.
+//! Out: moments of it. Missing samples take no part: not in a block, and not in a lagged product
+//! that touches one.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};

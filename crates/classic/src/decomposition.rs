@@ -4,7 +4,9 @@
 //! In: the unmixing A of whitened components as a method found it. Out: a [`Decomposition`]:
 //!
 //! ```text
-//! S = Zw·A      Y = mean + S·Mᵀ      M = D·(V·Λ^(1/2))·A⁻ᵀ      S = (Y − mean)·U      U = D⁻¹·(V·Λ^(−1/2))·A
+//! S = Zw·A
+//! Y = mean + S·Mᵀ      M = D·(V·Λ^(1/2))·A⁻ᵀ
+//! S = (Y − mean)·U     U = D⁻¹·(V·Λ^(−1/2))·A
 //! ```
 //!
 //! with D the scales of the channels and V, Λ of the whitening. Sources have variance 1; branch

@@ -99,7 +99,10 @@ pub enum Error {
         allowed: f64,
     },
     /// A start that is not K × K.
-    #[error("start of the unmixing: expected {expected} × {expected}, found {} × {}", found.0, found.1)]
+    #[error(
+        "start of the unmixing: expected {expected} × {expected}, found {} × {}",
+        found.0, found.1
+    )]
     StartShape {
         /// K.
         expected: usize,

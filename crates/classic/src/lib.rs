@@ -76,8 +76,8 @@ pub trait Method {
     /// The unmixing A of S = Zw·A as the method finds it: any order, sign and scale of its columns.
     ///
     /// # Errors
-    /// [`Error::Option`] when an option is out of range, [`Error::TooFewSamples`] when there are too
-    /// few samples.
+    /// [`Error::Option`] when an option is out of range, [`Error::TooFewSamples`] when there are
+    /// too few samples.
     fn unmix(&self, components: &Components<'_>) -> Result<Unmixing>;
 
     /// Whitens the recording, channels centred and scaled first, and separates K sources.

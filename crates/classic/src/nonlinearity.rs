@@ -1,10 +1,13 @@
 //! The nonlinearities of FastICA: g = G′ and g′ for three contrasts G.
 //!
 //! ```text
-//! logcosh: G = ln cosh u      g = tanh u           g′ = 1 − tanh² u       all-purpose
-//! exp:     G = −exp(−u²/2)    g = u·exp(−u²/2)     g′ = (1 − u²)·exp(−u²/2)   robust, very super-Gaussian
-//! cube:    G = u⁴/4           g = u³               g′ = 3u²               kurtosis: fast, sensitive to outliers
+//! logcosh: G = ln cosh u      g = tanh u          g′ = 1 − tanh² u
+//! exp:     G = −exp(−u²/2)    g = u·exp(−u²/2)    g′ = (1 − u²)·exp(−u²/2)
+//! cube:    G = u⁴/4           g = u³              g′ = 3u²
 //! ```
+//!
+//! logcosh is all-purpose; exp is robust, for very super-Gaussian sources; cube, the kurtosis, is
+//! fast and sensitive to outliers.
 //!
 //! Hyvärinen, *Fast and robust fixed-point algorithms for independent component analysis*, IEEE
 //! Trans. Neural Networks 10(3), 1999.

@@ -29,7 +29,8 @@ fn independent(n_samples: usize, k: usize, seed: u64) -> (Mat<f64>, Mat<f64>, Ma
     let sources = Mat::from_fn(n_samples, k, |_, source| {
         if source % 2 == 0 {
             let (u, v): (f64, f64) = (rng.random(), rng.random());
-            ((1.0 - u).ln() - (1.0 - v).ln()) / 2f64.sqrt() // the difference of exponentials is Laplace
+            // The difference of exponentials is Laplace.
+            ((1.0 - u).ln() - (1.0 - v).ln()) / 2f64.sqrt()
         } else {
             rng.random_range(-1.0..1.0) * 3f64.sqrt()
         }

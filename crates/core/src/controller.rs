@@ -2,7 +2,8 @@
 //! slopes.
 //!
 //! ```text
-//! δ_j = softplus(η_j) + ε             u_k = Σ_{j<k} δ_j / Σ_j δ_j          c_k = a_min + (a_max − a_min) u_k
+//! δ_j = softplus(η_j) + ε              u_k = Σ_{j<k} δ_j / Σ_j δ_j
+//! c_k = a_min + (a_max − a_min) u_k
 //! π_kr = softmax_r(−τ(a_r − c_k)²)     ā_k = Σ_r π_kr a_r,  P̄_k = exp(ā_k)
 //! α_k = exp[ln α_max + (ln α_min − ln α_max) u_k]
 //! ```

@@ -2,8 +2,8 @@
 //!
 //! In: a [`Trainer`], through [`Inspect`]. Out: every parameter and its gradient by name, and
 //! evaluations at parameters and draws that the caller sets. Behind the feature `internals`, which
-//! programs leave off: nothing here is needed to separate a recording, and all of it may change with
-//! any version.
+//! programs leave off: nothing here is needed to separate a recording, and all of it may change
+//! with any version.
 
 use crate::Trainer;
 use crate::energy::{Draws, Energy, Transformer};
@@ -61,8 +61,8 @@ pub trait Inspect {
     /// updated.
     fn evaluate_with_draws(&mut self, set: impl FnOnce(&mut Draws) + Send) -> Terms;
 
-    /// One step with draws that the caller sets, for reproducing a recorded run. The terms are those
-    /// before the update.
+    /// One step with draws that the caller sets, for reproducing a recorded run. The terms are
+    /// those before the update.
     fn step_with_draws(&mut self, set: impl FnOnce(&mut Draws) + Send) -> Terms;
 }
 

@@ -6,7 +6,9 @@
 //!
 //! ```
 //! use strtransformer::{Config, Recording, separate};
-//! # let values: Vec<f64> = (0..400).flat_map(|i| { let (a, b) = ((i as f64 * 0.9).sin(), (i as f64 * 0.05).sin()); [a + b, a - 0.5 * b, b] }).collect();
+//! # let wave = |i: i32, rate: f64| (f64::from(i) * rate).sin();
+//! # let sources = (0..400).map(|i| (wave(i, 0.9), wave(i, 0.05)));
+//! # let values: Vec<f64> = sources.flat_map(|(a, b)| [a + b, a - 0.5 * b, b]).collect();
 //! let recording = Recording::from_rows(&values, 3)?; // samples × 3 channels, row by row
 //! let mut config = Config::new(2); // two sources; Config::nonlinear(2) for nonlinear mixing
 //! # config.optimizer.steps = Some(3);
@@ -55,7 +57,9 @@
 //! and with a_r = ln P_r
 //!
 //! ```text
-//! c_k = a_min + (a_max − a_min)·u_k       π_kr ∝ exp(−τ (a_r − c_k)²)       α_k = α_max^(1−u_k) · α_min^(u_k)
+//! c_k = a_min + (a_max − a_min)·u_k
+//! π_kr ∝ exp(−τ (a_r − c_k)²)
+//! α_k = α_max^(1−u_k) · α_min^(u_k)
 //! ```
 //!
 //! so that c_1 < … < c_K and α_1 > … > α_K whatever η is: low branch, short scale.
@@ -68,7 +72,8 @@
 //! (K×K) moves whole sources at once. A nonlinear one has *neural* coordinates,
 //!
 //! ```text
-//! S = Zw·A + tanh(Zw·U + b)·V        L_sep = −1/T Σ_t ln(d_t² + 10⁻²ᴷ)        d_t = det(∂s_t/∂z_t)/Π_k σ_k
+//! S = Zw·A + tanh(Zw·U + b)·V
+//! L_sep = −1/T Σ_t ln(d_t² + 10⁻²ᴷ)        d_t = det(∂s_t/∂z_t)/Π_k σ_k
 //! ```
 //!
 //! a smooth map of the components that is bent from a second stage on. Its volume takes the place
@@ -85,15 +90,15 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`recording`], [`preprocess`] | validated input; centering, scaling, whitening, all invertible |
+//! | [`recording`], [`preprocess`] | checked input; centering, scaling, whitening, all invertible |
 //! | [`config`] | one serialisable value for the whole run, checked once |
 //! | [`model`] | sources, mixers, controller, objective and its gradient |
 //! | [`train`] | steps, schedules, moves, restarts, checkpoints, observers |
 //! | [`separation`], [`transform`] | the immutable result, and sources of new data |
 //!
 //! The first two are modules of `strt-signal`. Beside this crate: `strt-classic` (FastICA, Picard,
-//! JADE, AMUSE, SOBI and NSS, to compare with and to start from), `strt-score` (scores against known
-//! sources), `strt-synth` (problems with known answers).
+//! JADE, AMUSE, SOBI and NSS, to compare with and to start from), `strt-score` (scores against
+//! known sources), `strt-synth` (problems with known answers).
 //!
 //! Deliberately absent: true sources and scores, files, printing, clocks and global random numbers.
 

@@ -2,7 +2,8 @@
 //! gaps.
 //!
 //! ```text
-//! a_1 < c_1 < … < c_K < a_R      α_max > α_1 > … > α_K > α_min      Σ_r π_kr = 1      P_1 ≤ P̄_k ≤ P_R
+//! a_1 < c_1 < … < c_K < a_R      α_max > α_1 > … > α_K > α_min
+//! Σ_r π_kr = 1                   P_1 ≤ P̄_k ≤ P_R
 //! ```
 //!
 //! The range that is checked, |η| ≤ 10⁶ with ε = 10⁻³ and 64 sources, lies far beyond what training
@@ -129,14 +130,18 @@ proptest! {
     /// J = ⟨G_π, π⟩ + ⟨g_c, c⟩ + ⟨g_α, α⟩ for random G, against differences in η.
     #[test]
     fn gradient(
-        sizes in patch_sizes(1), settings in settings(), gaps in proptest::collection::vec(-5.0..5.0f64, 2..8), seed: u32,
+        sizes in patch_sizes(1),
+        settings in settings(),
+        gaps in proptest::collection::vec(-5.0..5.0f64, 2..8),
+        seed: u32,
     ) {
         let (controller, state) = forward(&sizes, &settings, &gaps);
         let k = state.centers.len();
         let direction = |n: usize, part: f64| -> Vec<f64> {
             (0..n).map(|i| (f64::from(seed) + part + 1.7 * i as f64).sin()).collect()
         };
-        let (g_pi, g_c, g_alpha) = (direction(k * sizes.len(), 0.1), direction(k, 0.2), direction(k, 0.3));
+        let g_pi = direction(k * sizes.len(), 0.1);
+        let (g_c, g_alpha) = (direction(k, 0.2), direction(k, 0.3));
         let mut analytic = vec![0.0; gaps.len()];
         let d_state = ControllerGradient {
             scale_weights: g_pi.clone(),
@@ -147,7 +152,9 @@ proptest! {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
         let value = |x: &[f64]| {
             let (_, state) = forward(&sizes, &settings, x);
-            dot(&g_pi, &state.scale_weights) + dot(&g_c, &state.centers) + dot(&g_alpha, &state.slopes)
+            dot(&g_pi, &state.scale_weights)
+                + dot(&g_c, &state.centers)
+                + dot(&g_alpha, &state.slopes)
         };
         let numerical = numerical_gradient(value, &gaps, 2e-5);
         prop_assert!(relative_error(&analytic, &numerical, 1e-2) < 1e-6);

@@ -53,8 +53,8 @@ fn of_terms(terms: Terms) -> [f64; 7] {
     ]
 }
 
-/// Every number of a result. The record is taken apart field by field, so that a field that is added
-/// to it does not compile until it is here too.
+/// Every number of a result. The record is taken apart field by field, so that a field that is
+/// added to it does not compile until it is here too.
 fn fingerprint(separation: &Separation) -> Fingerprint {
     let Record {
         config: _, // compared by those who make it

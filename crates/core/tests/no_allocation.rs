@@ -103,7 +103,8 @@ fn a_step_allocates_nothing() {
             let total: usize = per_step.iter().sum();
             assert_eq!(
                 total, 0,
-                "{what}, {threads} threads: {total} allocations after the warm-up; per step: {per_step:?}"
+                "{what}, {threads} threads: {total} allocations after the warm-up; per step: \
+                 {per_step:?}"
             );
         }
     }

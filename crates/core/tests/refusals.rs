@@ -25,12 +25,16 @@ const TABLE: &[Row] = &[
     ("n_sources", "0", "at least 1", |c| c.n_sources = 0),
     ("restarts", "0", "at least 1", |c| c.restarts = 0),
     ("branches.patch_sizes", "[]", "ascending sizes", |c| c.branches.patch_sizes = vec![]),
-    ("branches.patch_sizes", "[0, 4]", "a list of whole numbers, each at least 1", |c| c.branches.patch_sizes = vec![0, 4]),
+    ("branches.patch_sizes", "[0, 4]", "a list of whole numbers, each at least 1", |c| {
+        c.branches.patch_sizes = vec![0, 4];
+    }),
     ("branches.patch_sizes", "[8, 4]", "ascending sizes", |c| c.branches.patch_sizes = vec![8, 4]),
     ("branches.patch_sizes", "[4, 4]", "ascending sizes", |c| c.branches.patch_sizes = vec![4, 4]),
     ("branches.stride_ratio", "0.0", "above 0 and at most 1", |c| c.branches.stride_ratio = 0.0),
     ("branches.stride_ratio", "1.5", "above 0 and at most 1", |c| c.branches.stride_ratio = 1.5),
-    ("branches.stride_ratio", "nan", "above 0 and at most 1", |c| c.branches.stride_ratio = f64::NAN),
+    ("branches.stride_ratio", "nan", "above 0 and at most 1", |c| {
+        c.branches.stride_ratio = f64::NAN;
+    }),
     ("branches.mask_ratio", "0.0", "above 0 and at most 1", |c| c.branches.mask_ratio = 0.0),
     ("branches.mask_ratio", "1.1", "above 0 and at most 1", |c| c.branches.mask_ratio = 1.1),
     ("branches.n_heads", "0", "at least 1", |c| c.branches.n_heads = 0),
@@ -39,7 +43,9 @@ const TABLE: &[Row] = &[
     ("branches.d_model", "0", "multiple of n_heads = 2", |c| c.branches.d_model = 0),
     ("branches.d_model", "7", "multiple of n_heads = 2", |c| c.branches.d_model = 7),
     ("branches.d_model", "8", "multiple of n_heads = 3", |c| c.branches.n_heads = 3),
-    ("branches.d_model", "1026", "at most 512 per head", |c| (c.branches.d_model, c.branches.n_heads) = (1026, 2)),
+    ("branches.d_model", "1026", "at most 512 per head", |c| {
+        (c.branches.d_model, c.branches.n_heads) = (1026, 2);
+    }),
     ("branches.crop", "20", "two patches of 16: at least 32 samples", |c| {
         (c.branches.crop, c.branches.stride_ratio) = (20, 1.0);
     }),
@@ -52,8 +58,12 @@ const TABLE: &[Row] = &[
     ("controller.gap_floor", "0.0", "above 0", |c| c.controller.gap_floor = 0.0),
     ("controller.gap_target", "-0.1", "at least 0", |c| c.controller.gap_target = -0.1),
     ("controller.weight_floor", "1.1", "from 0 to 1", |c| c.controller.weight_floor = 1.1),
-    ("weights.observation_variance", "0.0", "above 0", |c| c.weights.observation_variance = Some(0.0)),
-    ("weights.observation_variance", "nan", "above 0", |c| c.weights.observation_variance = Some(f64::NAN)),
+    ("weights.observation_variance", "0.0", "above 0", |c| {
+        c.weights.observation_variance = Some(0.0);
+    }),
+    ("weights.observation_variance", "nan", "above 0", |c| {
+        c.weights.observation_variance = Some(f64::NAN);
+    }),
     ("weights.structure", "-1.0", "at least 0", |c| c.weights.structure = Some(-1.0)),
     ("weights.separation", "inf", "finite", |c| c.weights.separation = Some(f64::INFINITY)),
     ("weights.smoothness", "-1.0", "at least 0", |c| c.weights.smoothness = -1.0),
@@ -65,7 +75,9 @@ const TABLE: &[Row] = &[
     }),
     ("optimizer.steps", "0", "at least 1", |c| c.optimizer.steps = Some(0)),
     ("optimizer.rates.fiber", "-0.1", "at least 0", |c| c.optimizer.rates.fiber = -0.1),
-    ("optimizer.rates.sources", "inf", "finite", |c| c.optimizer.rates.sources = Some(f64::INFINITY)),
+    ("optimizer.rates.sources", "inf", "finite", |c| {
+        c.optimizer.rates.sources = Some(f64::INFINITY);
+    }),
     ("optimizer.rates.networks", "-0.1", "at least 0", |c| c.optimizer.rates.networks = -0.1),
     ("optimizer.rates.controller", "-0.1", "at least 0", |c| c.optimizer.rates.controller = -0.1),
     ("optimizer.rates.mixer", "nan", "finite", |c| c.optimizer.rates.mixer = f64::NAN),
@@ -73,8 +85,12 @@ const TABLE: &[Row] = &[
     ("optimizer.clip", "-1.0", "at least 0", |c| c.optimizer.clip = -1.0),
     ("optimizer.block", "3", "at least 4", |c| c.optimizer.block = 3),
     ("optimizer.schedule.floor", "1.5", "from 0 to 1", |c| c.optimizer.schedule.floor = 1.5),
-    ("optimizer.early_stopping.patience", "0", "at least 1", |c| c.optimizer.early_stopping.patience = 0),
-    ("optimizer.early_stopping.tolerance", "-1.0", "at least 0", |c| c.optimizer.early_stopping.tolerance = -1.0),
+    ("optimizer.early_stopping.patience", "0", "at least 1", |c| {
+        c.optimizer.early_stopping.patience = 0;
+    }),
+    ("optimizer.early_stopping.tolerance", "-1.0", "at least 0", |c| {
+        c.optimizer.early_stopping.tolerance = -1.0;
+    }),
     ("assignment.at", "[0.1, 1.5]", "from 0 to 1", |c| c.assignment.at = vec![0.1, 1.5]),
     ("mixer.hidden", "[]", "at least one hidden layer", |c| {
         (c.mixer.kind, c.mixer.hidden) = (MixerKind::Mlp, vec![]);
@@ -86,9 +102,11 @@ const TABLE: &[Row] = &[
     ("sources.hidden", "0", "from 1 to 4096", |c| c.sources.hidden = 0),
     ("sources.hidden", "4097", "from 1 to 4096", |c| c.sources.hidden = 4097),
     ("sources.epsilon", "0.0", "above 0", |c| c.sources.epsilon = 0.0),
-    ("sources.init", "\"nss\"", "needs 400 complete samples for 100 sources and 240 are there", |c| {
-        (c.n_sources, c.sources.init) = (100, Init::Nss);
-    }),
+    (
+        "sources.init", "\"nss\"",
+        "needs 400 complete samples for 100 sources and 240 are there",
+        |c| (c.n_sources, c.sources.init) = (100, Init::Nss),
+    ),
     ("sources.unlock", "-0.5", "from 0 to 1", |c| c.sources.unlock = Some(-0.5)),
     ("threads", "1025", "from 0 to 1024", |c| c.threads = 1025),
     ("sources.freedom", "\"predictable\"", "set it to \"full\"", |c| {

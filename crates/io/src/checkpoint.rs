@@ -63,8 +63,8 @@ pub fn save_checkpoint(checkpoint: &Checkpoint, path: impl AsRef<Path>) -> Resul
     save_restarts(std::slice::from_ref(checkpoint), &[], path)
 }
 
-/// Writes the restarts of an unfinished run to a file, whole or not at all. Those in progress belong
-/// to one recording and one configuration.
+/// Writes the restarts of an unfinished run to a file, whole or not at all. Those in progress
+/// belong to one recording and one configuration.
 ///
 /// # Errors
 /// As [`save_checkpoint`].

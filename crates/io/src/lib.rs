@@ -94,7 +94,7 @@
 //! | `format` | `strtransformer-model` or `strtransformer-checkpoint` |
 //! | `version` | `1`; higher ones are refused |
 //! | `config` | the resolved configuration as TOML |
-//! | `state` | the scalars as a JSON object; numbers that are not finite are the strings `NaN`, `inf`, `-inf` |
+//! | `state` | the scalars as a JSON object; `NaN`, `inf` and `-inf` are strings |
 //!
 //! ## Models
 //!
@@ -109,10 +109,10 @@
 //! | `scaling.offset`, `scaling.scale` | m | scaled channel = (channel − offset)/scale |
 //! | `whitening.mean`, `.eigenvalues` | m | of the scaled channels |
 //! | `whitening.matrix` | m×K | V·Λ^(−1/2) |
-//! | `unmixing` | (m+1)×K | scaled channels → S, or its linear part: weights, then a row of offsets |
-//! | `bend` | h×(2K+1) | Uᵀ, b and V of S = linear part + tanh(Zw·U + b)·V; only in neural coordinates |
+//! | `unmixing` | (m+1)×K | scaled channels → S, or its linear part; the last row are offsets |
+//! | `bend` | h×(2K+1) | in neural coordinates Uᵀ, b and V of S = linear part + tanh(Zw·U + b)·V |
 //! | `gauge.mean`, `gauge.divisor` | K | the standardised source is (S − mean)/divisor |
-//! | `branches.<k>.<r>.<name>` | see [`strt_kernels::Layout`] | weights of the network of source k at patch size r |
+//! | `branches.<k>.<r>.<name>` | see [`strt_kernels::Layout`] | network of source k, patch size r |
 //!
 //! `state`: `samples` (T), `channel_names` (m strings), `sampling_rate` (or null), `stop`
 //! (`plateau`, `step_limit`, `interrupted`, `diverged`), `converged`, `steps`, `seed` and `restart`
@@ -125,12 +125,12 @@
 //! | tensor | shape | meaning |
 //! |---|---|---|
 //! | `fiber` | K×K | A; not in direct coordinates |
-//! | `sources` | T×K or h×(2K+1) | S in direct coordinates, E in fiber coordinates where it exists, or Uᵀ, b and V in neural ones |
+//! | `sources` | T×K or h×(2K+1) | S (direct), E if any (fiber) or Uᵀ, b and V (neural) |
 //! | `sources.moments` | any | running moments of E, where a long recording is trained in blocks |
 //! | `mixer.parameters` | any | θ |
 //! | `controller.raw_gaps` | K+1 | η |
-//! | `branches.<k>.<r>.<name>` | see [`strt_kernels::Layout`] | weights of the networks |
-//! | `adam.first.<tensor>`, `adam.second.<tensor>` | of the tensor | Adam's moments of each of these |
+//! | `branches.<k>.<r>.<name>` | see [`strt_kernels::Layout`] | the networks |
+//! | `adam.first.<tensor>`, `adam.second.<tensor>` | of the tensor | Adam's moments of these |
 //!
 //! Moments of `fiber` and `sources` are always there; those of what never moves have no rows. Where
 //! a long recording is trained in blocks, `adam.first.sources` holds the number of updates of each

@@ -270,8 +270,8 @@ fn mixer(
             );
             if expected != found {
                 let problem = format!(
-                    "expected {} sources → {} channels with {} parameters, found a mixer of {} → {} with {}; give a \
-                     mixer of the type and size that was trained",
+                    "expected {} sources → {} channels with {} parameters, found a mixer of {} → \
+                     {} with {}; give a mixer of the type and size that was trained",
                     expected.0, expected.1, expected.2, found.0, found.1, found.2
                 );
                 return Err(Error::Mixer { path, problem });
@@ -280,15 +280,15 @@ fn mixer(
         }
         (MixerKind::Custom, None) => {
             let problem =
-                "expected the mixer that the model was trained with, found none, and a file holds only its \
-                           parameters; load it with load_model_with and a mixer of the same type"
+                "expected the mixer that the model was trained with, found none, and a file holds \
+                 only its parameters; load it with load_model_with and a mixer of the same type"
                     .into();
             return Err(Error::Mixer { path, problem });
         }
         (_, Some(_)) => {
             let problem = format!(
-                "expected a model with a mixer of the caller's own, found the built-in kind {kind:?}; load it with \
-                 load_model"
+                "expected a model with a mixer of the caller's own, found the built-in kind \
+                 {kind:?}; load it with load_model"
             );
             return Err(Error::Mixer { path, problem });
         }

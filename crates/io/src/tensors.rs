@@ -186,8 +186,8 @@ impl Origin {
                 "the file is damaged or was edited: use another copy of it, or save it again"
             }
             Origin::Memory => {
-                "nothing was written, since it could not be loaded again: the run has diverged or its state was \
-                 changed by hand"
+                "nothing was written, since it could not be loaded again: the run has diverged or \
+                 its state was changed by hand"
             }
         }
     }

@@ -1,5 +1,5 @@
-//! The table of settings: every entry can be reached by its key, in TOML and with `--set`, says what
-//! it refuses, and stands on the page `docs/settings.md`, which `STRT_UPDATE=1` writes anew.
+//! The table of settings: every entry can be reached by its key, in TOML and with `--set`, says
+//! what it refuses, and stands on the page `docs/settings.md`, which `STRT_UPDATE=1` writes anew.
 
 use std::fmt::Write;
 use strt_io::{Layer, config_to_toml, overlay};
@@ -149,14 +149,16 @@ fn the_page_is_current() {
 
 fn page() -> String {
     let mut page = String::from(
-        "<!-- Made from the table of settings by `STRT_UPDATE=1 cargo test --release -p strt-io --test settings`. -->
+        "<!-- Made from the table of settings by
+`STRT_UPDATE=1 cargo test --release -p strt-io --test settings`. -->
 
 # Settings
 
-Everything that decides a run, section by section, as a configuration file, `--set section.key=value` of the
-program and `config` of the Python package name it. `strt config` prints a file with all of it. What is
-automatic is chosen for the recording when the run starts, and stands in the `config.toml` that the run
-leaves. A setting without a version has been there since 0.1.0.
+Everything that decides a run, section by section, as a configuration file,
+`--set section.key=value` of the program and `config` of the Python package name it. `strt config`
+prints a file with all of it. What is automatic is chosen for the recording when the run starts, and
+stands in the `config.toml` that the run leaves. A setting without a version has been there since
+0.1.0.
 ",
     );
     for section in SECTIONS {

@@ -417,13 +417,16 @@ fn branches_of_awkward_shape() {
         ("all masked", Recipe { mask: 1.1, ..small() }),
         ("missing patches", Recipe { scales: one(3, 2, 11), invalid: 0.4, ..small() }),
         ("causal", Recipe { network: causal, ..small() }),
-        ("causal, missing patches", Recipe { network: causal, scales: one(2, 1, 9), invalid: 0.5, ..small() }),
+        ("causal, missing patches", Recipe {
+            network: causal, scales: one(2, 1, 9), invalid: 0.5, ..small()
+        }),
         ("no locality", Recipe { slopes: vec![0.0], ..small() }),
         ("steep locality", Recipe { slopes: vec![3.0], ..small() }),
         ("three heads, three layers", Recipe { network: network(3, 3, 6, 2), ..small() }),
         ("heads of one", Recipe { network: network(4, 1, 4, 3), ..small() }),
         ("two sources, two scales", Recipe {
-            scales: vec![scale(2, 1, 5), scale(3, 3, 4)], slopes: vec![0.8, 0.1], invalid: 0.2, ..small()
+            scales: vec![scale(2, 1, 5), scale(3, 3, 4)], slopes: vec![0.8, 0.1], invalid: 0.2,
+            ..small()
         }),
     ];
     check_recipes(&cases);
@@ -447,7 +450,9 @@ fn branches_with_errors_in_blocks() {
         ("overlapping patches", Recipe { scales: one(5, 2, 9), blocks: blocks(7, 0.1), ..small() }),
         ("exactly one masked", Recipe { mask: 0.0, blocks: blocks(6, 0.1), ..small() }),
         ("all masked", Recipe { mask: 1.1, blocks: blocks(6, 0.1), ..small() }),
-        ("missing patches", Recipe { scales: one(3, 2, 13), invalid: 0.4, blocks: blocks(7, 0.1), ..small() }),
+        ("missing patches", Recipe {
+            scales: one(3, 2, 13), invalid: 0.4, blocks: blocks(7, 0.1), ..small()
+        }),
         ("causal, missing patches", Recipe {
             network: causal, scales: one(2, 1, 9), invalid: 0.3, blocks: blocks(4, 0.1), ..small()
         }),

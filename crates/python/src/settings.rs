@@ -2,8 +2,8 @@
 //! later one wins.
 //!
 //! Keys are looked up by `strt-io`, which names the nearest one for a key that does not exist. What
-//! is said twice and differently is refused rather than ranked. `settings` is the table of them, for
-//! documentation.
+//! is said twice and differently is refused rather than ranked. `settings` is the table of them,
+//! for documentation.
 
 use crate::recording::Recording;
 use crate::{errors, values};

@@ -15,7 +15,8 @@ const SINGULAR_TOLERANCE: f64 = 1e-12;
 /// 1:
 ///
 /// ```text
-/// d(P) = 1/(2K(K−1)) · [ Σ_i ( Σ_j |p_ij| / max_j |p_ij| − 1 ) + Σ_j ( Σ_i |p_ij| / max_i |p_ij| − 1 ) ]
+/// d(P) = 1/(2K(K−1)) · [ Σ_i ( Σ_j |p_ij| / max_j |p_ij| − 1 )
+///                      + Σ_j ( Σ_i |p_ij| / max_i |p_ij| − 1 ) ]
 /// ```
 ///
 /// and 0 for K = 1. It is the performance index of S. Amari, A. Cichocki and H. H. Yang, *A new
@@ -169,7 +170,9 @@ mod tests {
             factors in proptest::collection::vec(0.1..5.0f64, 3),
         ) {
             // A diagonal keeps the columns independent.
-            let mixing = Mat::from_fn(5, 3, |i, k| values[i * 3 + k] + if i == k { 4.0 } else { 0.0 });
+            let mixing = Mat::from_fn(5, 3, |i, k| {
+                values[i * 3 + k] + if i == k { 4.0 } else { 0.0 }
+            });
             let moved = Mat::from_fn(5, 3, |i, k| -factors[k] * mixing[(i, (k + 1) % 3)]);
             prop_assert!(amari_from_mixing(moved.as_ref(), mixing.as_ref()).unwrap() < 1e-12);
             let product = Mat::from_fn(3, 3, |i, k| values[i * 3 + k] + 1e-3);

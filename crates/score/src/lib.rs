@@ -3,7 +3,8 @@
 //! In: estimated sources or mixings, and a [`Reference`]. Out: correlations of matched sources
 //! ([`match_sources`]) or of their ranks ([`match_ranks`]), SI-SDR, the Amari distance, order and
 //! stability of branches, and aligned columns for plots. A [`Scorer`] scores a run while it runs.
-//! [`temporal_predictability`], [`ResidualDependence`] and [`explained_variance`] need no reference.
+//! [`temporal_predictability`], [`ResidualDependence`] and [`explained_variance`] need no
+//! reference.
 //!
 //! The true sources live in [`Reference`]. The crate of the method does not depend on this one, so
 //! that training cannot name them. Nothing here changes an estimate.

@@ -225,7 +225,10 @@ mod tests {
                 let mut permutation: Vec<usize> = (0..n_sources).collect();
                 permutation.shuffle(&mut rng);
                 let factor: Vec<f64> = (0..n_sources)
-                    .map(|_| if rng.random_bool(0.5) { -1.0 } else { 1.0 } * rng.random_range(0.1..9.0))
+                    .map(|_| {
+                        let sign = if rng.random_bool(0.5) { -1.0 } else { 1.0 };
+                        sign * rng.random_range(0.1..9.0)
+                    })
                     .collect();
                 let estimated = Mat::from_fn(200, n_sources, |t, k| {
                     factor[k] * sources[(t, permutation[k])] + 3.0

@@ -59,7 +59,10 @@ impl BranchOrder {
 /// # let truth = Mat::from_fn(100, 2, |t, k| (t as f64 * [0.9, 0.1][k]).sin());
 /// # let runs = [truth.clone(), Mat::from_fn(100, 2, |t, k| -truth[(t, k)])];
 /// let reference = Reference::new(truth)?;
-/// let matchings = runs.iter().map(|run| match_sources(run.as_ref(), &reference)).collect::<Result<Vec<_>, _>>()?;
+/// let matchings = runs
+///     .iter()
+///     .map(|run| match_sources(run.as_ref(), &reference))
+///     .collect::<Result<Vec<_>, _>>()?;
 /// assert_eq!(permutation_stability(&matchings)?, 1.0);
 /// # Ok::<(), strt_score::Error>(())
 /// ```

@@ -107,8 +107,8 @@ impl ProblemSpec {
     /// numbers.
     ///
     /// # Errors
-    /// [`Error::GivenShape`] when `sources` are not `n_samples` × `n_sources`, [`Error::GivenValue`]
-    /// when a value is not finite, and as [`ProblemSpec::generate`].
+    /// [`Error::GivenShape`] when `sources` are not `n_samples` × `n_sources`,
+    /// [`Error::GivenValue`] when a value is not finite, and as [`ProblemSpec::generate`].
     pub fn generate_from(&self, sources: &Mat<f64>) -> Result<Problem> {
         self.check()?;
         if sources.shape() != (self.n_samples, self.n_sources) {

@@ -112,7 +112,8 @@ impl Picard {
         let mut objective = Objective::new(k, self.orthogonal);
         let mut point = Point::new(w, y);
         let mut memory = Memory::new(self.memory);
-        let mut before: Option<(Mat<f64>, Mat<f64>)> = None; // the last step and the gradient before it
+        // The last step and the gradient before it.
+        let mut before: Option<(Mat<f64>, Mat<f64>)> = None;
         let (mut iterations, mut reason) = (0, StopReason::IterationLimit);
         let mut value;
         loop {

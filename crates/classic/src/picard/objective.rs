@@ -12,8 +12,9 @@
 //! (free):
 //!
 //! ```text
-//! orthogonal: G = ½(M − Mᵀ), M = E[ψ·yᵀ]     H̃: E_ij ↦ ½(κ_i + κ_j)·E_ij,  κ_i = ε_i·(E[g′(y_i)] − E[g(y_i)·y_i])
-//! free:       G = M − I                       H̃: E_ij ↦ h_ij·E_ij + E_ji,    h_ij = E[ψ′(y_i)·y_j²]
+//! orthogonal: G = ½(M − Mᵀ)    H̃: E_ij ↦ ½(κ_i + κ_j)·E_ij    κ_i = ε_i·E[g′(y_i) − g(y_i)·y_i]
+//! free:       G = M − I        H̃: E_ij ↦ h_ij·E_ij + E_ji      h_ij = E[ψ′(y_i)·y_j²]
+//! both:       M = E[ψ·yᵀ]
 //! ```
 //!
 //! H̃ is what is left of H when sources are independent. Its eigenvalues are raised to a least

@@ -1,17 +1,19 @@
-"""Records what independent implementations find on small problems: the fixtures of tests/baselines.rs.
+"""Records what other implementations find on small problems: the fixtures of tests/baselines.rs.
 
     pip install -r requirements.txt     # and R with the package ica, for JADE
     python make_fixtures.py             # writes fixtures.safetensors beside this file
 
 Three recordings, each made for a family of methods, stored as float32 and used as stored:
 
-    nongaussian     T = 1500, 5 channels, 4 sources: Laplace, uniform, exponential, two-sided; noise 0.05
+    nongaussian     T = 1500, 5 channels, 4 sources: Laplace, uniform, exponential, two-sided;
+                    noise 0.05
     stationary      T = 1500, 4 channels, 4 sources: Gaussian AR(2) resonances
-    nonstationary   T = 2000, 4 channels, 4 sources: white Gaussian with a variance that changes slowly
+    nonstationary   T = 2000, 4 channels, 4 sources: white Gaussian, the variance changes slowly
 
-For every method one tensor `<recording>.<method>` (channels x sources) with sources = (channels - mean) @ tensor, from
-channels that are standardised and whitened here, as the library does. Every iteration starts at the whitened
-components themselves and runs until its tolerance is far below what the tests look at.
+For every method one tensor `<recording>.<method>` (channels x sources) with
+sources = (channels - mean) @ tensor, from channels that are standardised and whitened here, as the
+library does. Every iteration starts at the whitened components themselves and runs until its
+tolerance is far below what the tests look at.
 """
 import subprocess, tempfile, warnings
 from pathlib import Path
@@ -30,13 +32,15 @@ def standardized(values):
 
 
 def mixed(rng, sources, m, noise):
-    observations = standardized(sources) @ rng.normal(size=(K, m)) + noise * rng.normal(size=(len(sources), m))
+    observations = standardized(sources) @ rng.normal(size=(K, m))
+    observations = observations + noise * rng.normal(size=(len(sources), m))
     return (observations * [1, 10, 0.1, 3, 50][:m] + [5, -3, 0, 0.2, 100][:m]).astype(np.float32)
 
 
 def nongaussian(rng, T=1500):
     two_sided = rng.choice([-1.0, 1.0], T) + 0.3 * rng.normal(size=T)
-    return mixed(rng, np.c_[rng.laplace(size=T), rng.uniform(size=T), rng.exponential(size=T), two_sided], 5, 0.05)
+    sources = np.c_[rng.laplace(size=T), rng.uniform(size=T), rng.exponential(size=T), two_sided]
+    return mixed(rng, sources, 5, 0.05)
 
 
 def stationary(rng, T=1500):
@@ -78,13 +82,14 @@ def jade(z):
 
 
 def fastica(z, algorithm, fun):
-    method = FastICA(algorithm=algorithm, fun=fun, whiten=False, w_init=np.eye(K), tol=1e-13, max_iter=100_000)
+    method = FastICA(algorithm=algorithm, fun=fun, whiten=False, w_init=np.eye(K), tol=1e-13,
+                     max_iter=100_000)
     return method.fit(z).components_.T
 
 
 def picard_free_or_orthogonal(z, ortho):
-    _, w, _ = picard(z.T.copy(), ortho=ortho, extended=True, whiten=False, centering=False, w_init=np.eye(K),
-                     tol=1e-11, max_iter=2000)
+    _, w, _ = picard(z.T.copy(), ortho=ortho, extended=True, whiten=False, centering=False,
+                     w_init=np.eye(K), tol=1e-11, max_iter=2000)
     return w.T
 
 
@@ -106,10 +111,11 @@ def main():
         "jade": jade,
     })
     covariances = lambda z: np.stack([lagged(z, lag) for lag in range(1, 30)])
+    with_identity = lambda z: np.concatenate([np.eye(K)[None], covariances(z)])
     record("stationary", stationary(np.random.default_rng(1)), {
         "amuse": lambda z: np.linalg.eigh(lagged(z, 1))[1],
         "sobi.rjd": lambda z: rjd(covariances(z), eps=1e-12)[0],
-        "sobi.uwedge": lambda z: uwedge(np.concatenate([np.eye(K)[None], covariances(z)]), eps=1e-12)[0].T,
+        "sobi.uwedge": lambda z: uwedge(with_identity(z), eps=1e-12)[0].T,
     })
     blocks = lambda z: np.stack([block.T @ block / len(block) for block in np.split(z, 40)])
     record("nonstationary", nonstationary(np.random.default_rng(2)), {

@@ -97,7 +97,8 @@ pub enum Reason {
     NoLinearHead,
     /// A mixer whose inputs cannot be moved.
     #[error(
-        "this mixer cannot reorder its inputs; implement permute_sources or set the rule to \"none\""
+        "this mixer cannot reorder its inputs; implement permute_sources or set the rule to \
+         \"none\""
     )]
     FixedInputs,
     /// The system gives no threads.

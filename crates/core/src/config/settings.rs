@@ -78,7 +78,9 @@ sections! {
         /// How S is held; Zw are the whitened principal components.
         coordinates: Option<Coordinates> = None,
             automatic "`fiber` for the affine mixer, `neural` otherwise"
-            |config, _| Some(if config.is_affine() { Coordinates::Fiber } else { Coordinates::Neural });
+            |config, _| {
+                Some(if config.is_affine() { Coordinates::Fiber } else { Coordinates::Neural })
+            };
         /// Units h of the map in `neural` coordinates.
         hidden: usize = 32, within from_to(1.0, 4096.0);
         /// Feed branches and smoothness with sources of mean 0 and variance 1, which fixes the
@@ -93,8 +95,8 @@ sections! {
         /// Fraction of the steps after which E, or the bend U, b and V, is free (0: from the first
         /// step; 1: never).
         unlock: Option<f64> = None, within from_to(0.0, 1.0),
-            automatic "0 in `direct` and 0.15 in `neural` coordinates, in `fiber` coordinates 1 for \
-                       the affine mixer and 1/3 otherwise"
+            automatic "0 in `direct` and 0.15 in `neural` coordinates, in `fiber` coordinates 1 \
+                       for the affine mixer and 1/3 otherwise"
             |config, _| Some(match config.coordinates() {
                 Coordinates::Direct => 0.0,
                 Coordinates::Fiber if config.is_affine() => 1.0,
@@ -171,8 +173,8 @@ sections! {
         /// The automatic value grows with the recording, so that the balance of the terms does not
         /// change with its length.
         observation_variance: Option<f64> = None, within above_or_infinite(0.0),
-            automatic "100 for the affine mixer, else 1 in `direct`, 2 in `fiber` and 4 in `neural` \
-                       coordinates, per 6000 observed values"
+            automatic "100 for the affine mixer, else 1 in `direct`, 2 in `fiber` and 4 in \
+                       `neural` coordinates, per 6000 observed values"
             |config, facts| Some(match config.coordinates() {
                 _ if config.is_affine() => 100.0,
                 Coordinates::Direct => 1.0,
@@ -205,7 +207,8 @@ sections! {
         energy: EnergyForm = EnergyForm::Log;
         /// κ in ln(ℓ + κ), of the energy `log`.
         kappa: Option<f64> = None, within above(0.0),
-            automatic "0.01 in `neural` coordinates, else 0.03 for the affine mixer and 0.3 otherwise"
+            automatic "0.01 in `neural` coordinates, else 0.03 for the affine mixer and 0.3 \
+                       otherwise"
             |config, _| match config.weights.energy {
                 EnergyForm::Raw => None,
                 EnergyForm::Log if config.is_neural() => Some(0.01),

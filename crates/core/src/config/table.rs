@@ -222,7 +222,8 @@ macro_rules! default_doc {
 ///     /// What the setting means: a sentence or two for configuration files.
 ///     ///
 ///     /// Further paragraphs, for documentation only.
-///     field: Type = default, within BOUNDS, fits RELATION, automatic "rule in words" RULE, since "1.2.0";
+///     field: Type = default, within BOUNDS, fits RELATION,
+///         automatic "rule in words" RULE, since "1.2.0";
 /// } with { subsection: Type, }
 /// ```
 ///

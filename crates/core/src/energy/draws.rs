@@ -1,11 +1,11 @@
 //! What is random in the branches of one step: where each reads its source and with which sign, how
 //! its positions are shifted, what is hidden.
 //!
-//! A [`Grid`] knows which starts are possible; [`Draws`] holds one drawn [`Job`] per branch and cuts
-//! the windows out of the sources. The sign of a source is part of the gauge, so a branch that sees
-//! it with either sign learns nothing it may not know, and cannot learn one trajectory by heart as
-//! easily. Patches that touch a missing sample are left out of the job's tokens: they are neither
-//! context nor target.
+//! A [`Grid`] knows which starts are possible; [`Draws`] holds one drawn [`Job`] per branch and
+//! cuts the windows out of the sources. The sign of a source is part of the gauge, so a branch that
+//! sees it with either sign learns nothing it may not know, and cannot learn one trajectory by
+//! heart as easily. Patches that touch a missing sample are left out of the job's tokens: they are
+//! neither context nor target.
 
 use super::{SourceWindows, Window};
 use crate::config::Plan;

@@ -9,8 +9,8 @@
 //! variance that changes with time is seen. ℓ = Σ_c |M_c|/|M| ℓ_c is the mean squared error in any
 //! case.
 //!
-//! An engine computes the gradient of g = Σ_c |M_c|/|M| f_c ℓ_c in single precision. The factors f_c
-//! are therefore kept near 1, and the size of the gradient, `slope` = dφ/dg, is left to f64:
+//! An engine computes the gradient of g = Σ_c |M_c|/|M| f_c ℓ_c in single precision. The factors
+//! f_c are therefore kept near 1, and the size of the gradient, `slope` = dφ/dg, is left to f64:
 //!
 //! ```text
 //! f_c = e^φ/(ℓ_c + κ)        slope = e^(−φ)        so that slope·f_c = 1/(ℓ_c + κ)
@@ -119,7 +119,8 @@ mod tests {
         }
     }
 
-    /// The geometric mean is at most the arithmetic one, and far below it where the variance changes.
+    /// The geometric mean is at most the arithmetic one, and far below it where the variance
+    /// changes.
     #[test]
     fn blocks_of_different_variance_have_less_energy() {
         let phi = Phi::Log { kappa: 0.01 };

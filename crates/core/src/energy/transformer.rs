@@ -1,5 +1,5 @@
-//! The structural energy of the paper: masked patches of a source, predicted by one small Transformer
-//! per source and scale.
+//! The structural energy of the paper: masked patches of a source, predicted by one small
+//! Transformer per source and scale.
 //!
 //! ```text
 //! L_str = 1/K Σ_k Σ_r w_kr φ(ℓ_kr)        w = (1 − f)π + f/R

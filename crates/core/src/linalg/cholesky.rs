@@ -3,9 +3,9 @@
 //!
 //! Larger decompositions, made once per run, are left to faer. These are by hand although faer is
 //! no slower (factor and K right sides against faer 0.24: 146 and 140 ns at K = 3, 0.42 and 0.53 µs
-//! at 8, 2.2 and 1.7 µs at 16, 15 and 7 µs at 32): they run once per step, which takes milliseconds,
-//! and here a column has the same bits whatever it is solved with and whatever vector instructions
-//! the machine has.
+//! at 8, 2.2 and 1.7 µs at 16, 15 and 7 µs at 32): they run once per step, which takes
+//! milliseconds, and here a column has the same bits whatever it is solved with and whatever vector
+//! instructions the machine has.
 
 use faer::Mat;
 

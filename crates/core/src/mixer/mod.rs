@@ -28,7 +28,17 @@ use std::ops::Range;
 /// use strtransformer::mixer::{Mixer, check_gradients};
 ///
 /// #[derive(Clone)]
-/// struct PostNonlinear { n_sources: usize, n_channels: usize, w: Vec<f64> } // w: K×m, column-major
+/// struct PostNonlinear {
+///     n_sources: usize,
+///     n_channels: usize,
+///     w: Vec<f64>, // K×m, column-major
+/// }
+///
+/// impl PostNonlinear {
+///     fn linear(&self, s: MatRef<'_, f64>, t: usize, c: usize) -> f64 {
+///         (0..self.n_sources).map(|k| s[(t, k)] * self.w[c * self.n_sources + k]).sum()
+///     }
+/// }
 ///
 /// impl Mixer for PostNonlinear {
 ///     fn n_sources(&self) -> usize { self.n_sources }
@@ -36,13 +46,14 @@ use std::ops::Range;
 ///     fn parameters(&self) -> &[f64] { &self.w }
 ///     fn parameters_mut(&mut self) -> &mut [f64] { &mut self.w }
 ///     fn initialize(&mut self, seed: u64) {
-///         for (i, w) in self.w.iter_mut().enumerate() { *w = ((seed as f64 + 1.0) * (i as f64 + 1.0)).sin(); }
+///         for (i, w) in self.w.iter_mut().enumerate() {
+///             *w = ((seed as f64 + 1.0) * (i as f64 + 1.0)).sin();
+///         }
 ///     }
 ///     fn forward(&self, s: MatRef<'_, f64>, mut y: MatMut<'_, f64>, _scratch: &mut Vec<f64>) {
 ///         for t in 0..s.nrows() {
 ///             for c in 0..self.n_channels {
-///                 let z: f64 = (0..self.n_sources).map(|k| s[(t, k)] * self.w[c * self.n_sources + k]).sum();
-///                 y[(t, c)] = z.tanh();
+///                 y[(t, c)] = self.linear(s, t, c).tanh();
 ///             }
 ///         }
 ///     }
@@ -51,8 +62,7 @@ use std::ops::Range;
 ///         d_s.fill(0.0);
 ///         for t in 0..s.nrows() {
 ///             for c in 0..self.n_channels {
-///                 let z: f64 = (0..self.n_sources).map(|k| s[(t, k)] * self.w[c * self.n_sources + k]).sum();
-///                 let d_z = d_y[(t, c)] * (1.0 - z.tanh().powi(2));
+///                 let d_z = d_y[(t, c)] * (1.0 - self.linear(s, t, c).tanh().powi(2));
 ///                 for k in 0..self.n_sources {
 ///                     d_s[(t, k)] += d_z * self.w[c * self.n_sources + k];
 ///                     d_parameters[c * self.n_sources + k] += d_z * s[(t, k)];

@@ -125,14 +125,15 @@ impl Every {
 /// threads.
 struct Part {
     first: usize,
-    hidden: Mat<f64>,     // τ (n×h)
-    d_hidden: Mat<f64>,   // what the volume asks of τ, then ∂J/∂(Zw·U + b) (n×h)
-    slopes: Mat<f64>,     // 1 − τ² of some rows (ROWS×h)
-    d_slopes: Mat<f64>,   // (ROWS×h)
-    jacobians: Mat<f64>, // ∂s/∂z of some rows, then the gradient in it (ROWS×K²), entry (i, k) in column i·K + k
-    d_a: Mat<f64>,       // K×K
+    hidden: Mat<f64>,   // τ (n×h)
+    d_hidden: Mat<f64>, // what the volume asks of τ, then ∂J/∂(Zw·U + b) (n×h)
+    slopes: Mat<f64>,   // 1 − τ² of some rows (ROWS×h)
+    d_slopes: Mat<f64>, // (ROWS×h)
+    /// ∂s/∂z of some rows, then the gradient in it (ROWS×K²), entry (i, k) in column i·K + k.
+    jacobians: Mat<f64>,
+    d_a: Mat<f64>,        // K×K
     d_products: Mat<f64>, // h×K²
-    d_bend: Mat<f64>,    // h×(2K+1)
+    d_bend: Mat<f64>,     // h×(2K+1)
     lu: Lu,
     value: f64,
     moved: f64,
@@ -172,7 +173,8 @@ impl Bend {
     /// map gives to them,
     ///
     /// ```text
-    /// L = −1/T Σ_t ln(d_t² + ε)     d_t = det J_t / Π_k (σ_k + ε)     J_t = ∂s_t/∂z_t = A + U·diag(1 − τ_t²)·V
+    /// L = −1/T Σ_t ln(d_t² + ε)                     d_t = det J_t / Π_k (σ_k + ε)
+    /// J_t = ∂s_t/∂z_t = A + U·diag(1 − τ_t²)·V
     /// ```
     ///
     /// Without a bend this is −ln det C, whatever A is. Where there are many sources the mean is

@@ -107,8 +107,8 @@ pub(crate) trait SourceSpace: Send {
     /// Source k becomes what source `order[k]` was.
     fn permute(&mut self, order: &[usize]);
 
-    /// S̃ of all samples (T×K): what the mixer was fed at the last evaluation or, where a step sees a
-    /// part of the recording, would be fed.
+    /// S̃ of all samples (T×K): what the mixer was fed at the last evaluation or, where a step sees
+    /// a part of the recording, would be fed.
     fn sources(&self) -> Mat<f64>;
 
     /// The sources over the samples by which correlation times are judged, in any gauge.
@@ -130,7 +130,8 @@ pub(crate) trait SourceSpace: Send {
     /// Replaces a parameter; false when there is none of this name.
     fn set_parameter(&mut self, name: &str, value: &Mat<f64>) -> bool;
 
-    /// ∂J/∂parameters under their names; of what is free sample by sample, where all of it is known.
+    /// ∂J/∂parameters under their names; of what is free sample by sample, where all of it is
+    /// known.
     fn gradient(&self) -> Tensors;
 
     /// ∂J/∂E at the samples that the last step touched: (source, first sample, values).

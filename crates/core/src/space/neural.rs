@@ -1,7 +1,7 @@
 //! Neural coordinates: S = Zw·A + tanh(Zw·U + b)·V, a smooth map of the whitened components.
 //!
-//! The bend ([`super::bend`]) is 0 until it is unlocked. A map has a volume, which takes the place of
-//! det C in L_sep (they are the same for V = 0), so that J remains a likelihood.
+//! The bend ([`super::bend`]) is 0 until it is unlocked. A map has a volume, which takes the place
+//! of det C in L_sep (they are the same for V = 0), so that J remains a likelihood.
 
 use super::bend::{self, Bend};
 use super::{ComponentMap, Initial, Movement, Parts, SourceSpace, initial_linear};

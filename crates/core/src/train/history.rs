@@ -62,7 +62,8 @@ impl From<&StepReport<'_>> for HistoryRow {
 /// use strtransformer::train::{History, Trainer};
 /// use strtransformer::Config;
 ///
-/// let recording = ProblemSpec { n_samples: 300, ..ProblemSpec::default() }.generate()?.recording()?;
+/// let problem = ProblemSpec { n_samples: 300, ..ProblemSpec::default() }.generate()?;
+/// let recording = problem.recording()?;
 /// let mut config = Config::new(3);
 /// # config.optimizer.steps = Some(7);
 /// # config.branches.patch_sizes = vec![4, 8];

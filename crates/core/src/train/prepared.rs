@@ -111,7 +111,8 @@ fn rows(recording: &Recording) -> Rows {
 /// use strtransformer::train::usable_patch_sizes;
 /// use strtransformer::Config;
 ///
-/// let recording = ProblemSpec { n_samples: 20, ..ProblemSpec::default() }.generate()?.recording()?;
+/// let problem = ProblemSpec { n_samples: 20, ..ProblemSpec::default() }.generate()?;
+/// let recording = problem.recording()?;
 /// assert_eq!(usable_patch_sizes(&recording, &Config::new(3)), [4, 8]); // 4, 8 and 16 by default
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

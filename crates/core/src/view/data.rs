@@ -1,8 +1,8 @@
 //! The prepared samples of a recording, and the views of them.
 //!
-//! A recording that is looked at whole is scaled and whitened once. A longer one is not copied: it is
-//! scaled where it is read, and of its whitening only the moments are kept. This is the one place
-//! that tells the two apart.
+//! A recording that is looked at whole is scaled and whitened once. A longer one is not copied: it
+//! is scaled where it is read, and of its whitening only the moments are kept. This is the one
+//! place that tells the two apart.
 
 use super::View;
 use super::excerpts::Excerpts;

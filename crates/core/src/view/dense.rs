@@ -1,5 +1,5 @@
-//! Sources that a step holds as matrices: S, Z and their gradients (n×K), of a whole recording or of
-//! one block of it.
+//! Sources that a step holds as matrices: S, Z and their gradients (n×K), of a whole recording or
+//! of one block of it.
 //!
 //! ```text
 //! S ─► Z = (S − μ)/(σ + ε) ─► terms, windows        d_S ◄─ d_Z

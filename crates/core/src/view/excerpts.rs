@@ -1,7 +1,8 @@
 //! Which part of the recording the steps look at, and how it is drawn.
 //!
 //! In: the samples that are there, and the energy, which must find windows where a step looks. Out:
-//! an [`Excerpt`] per step. Draws come in the order of their use, from the one generator of the step.
+//! an [`Excerpt`] per step. Draws come in the order of their use, from the one generator of the
+//! step.
 
 use super::Excerpt;
 use crate::energy::Energy;

@@ -142,8 +142,8 @@ impl MapView {
         (if decoded { z } else { s }, gauge)
     }
 
-    /// S̃ of all samples (T×K): what the mixer was fed at the last evaluation or, in blocks, would be
-    /// fed.
+    /// S̃ of all samples (T×K): what the mixer was fed at the last evaluation or, in blocks, would
+    /// be fed.
     pub fn sources(&self, map: RowMap<'_>) -> Mat<f64> {
         match &self.basis {
             None => self.dense.mixer_input().to_owned(),

@@ -1,13 +1,14 @@
 //! The data of a recording as the sources of one step see it.
 //!
-//! A space ([`crate::space`]) knows what its parameters are; a view knows where the samples are. In:
-//! a step's [`Excerpt`], A and the windows that will be read. Out: the terms of J that are sums over
-//! samples, windows of the sources, and J's gradient in A and in what is free sample by sample.
+//! A space ([`crate::space`]) knows what its parameters are; a view knows where the samples are.
+//! In: a step's [`Excerpt`], A and the windows that will be read. Out: the terms of J that are sums
+//! over samples, windows of the sources, and J's gradient in A and in what is free sample by
+//! sample.
 //!
 //! | view | of | holds |
 //! |---|---|---|
 //! | [`whole`] | S = Zw·A + E, a short recording | S, E and their gradients as T×K matrices |
-//! | [`long`] | S = Zw·A + E, a long recording | second moments, and the samples that a step touches |
+//! | [`long`] | S = Zw·A + E, a long recording | second moments, and the samples of a step |
 //! | [`map`] | S = f(Zw), any length | all rows, or one block of rows after the other |
 //!
 //! Deliberately absent: which parameters there are and how they move, apart from E, whose optimiser

@@ -1,22 +1,25 @@
-"""Records the first 20 steps of preset `paper` in PyTorch: the golden trajectory of tests/golden.rs.
+"""The first 20 steps of preset `paper` in PyTorch: the golden trajectory of tests/golden.rs.
 
     pip install -r requirements.txt
     python make_golden.py               # writes paper.safetensors beside this file
 
-An independent second implementation: objective and Algorithm 1 from the paper, constants from the defaults of the
-configuration, derivatives by autograd, updates by torch.optim.Adam, all in float64 on one thread. The same versions on
-the same kind of processor write the same file, bit for bit.
+An independent second implementation: objective and Algorithm 1 from the paper, constants from the
+defaults of the configuration, derivatives by autograd, updates by torch.optim.Adam, all in float64
+on one thread. The same versions on the same kind of processor write the same file, bit for bit.
 
-What is written (names of network tensors as in crates/kernels/src/layout.rs, matrices inputs x outputs):
+What is written (names of network tensors as in crates/kernels/src/layout.rs, matrices inputs x
+outputs):
 
-    observations, prepared, whitened   channels (T, m): raw, standardised; their whitened components (T, K)
+    observations, prepared, whitened   channels (T, m): raw, standardised; their whitened
+                                       components (T, K)
     sources, mixer.{w,b}, raw_gaps, branches.k.r.*   initial parameters
     gradients.<name>                   dJ/d(each of them) before the first update
     masks.k.r                          ascending masked patches of every step (steps, |M|)
     objective, terms.*                 J and its unweighted terms before each update (steps,)
 
-Sizes are smaller than the preset's to keep the file small; parameters start away from the preset's own start (noise
-on sources, gains, biases and gaps), so that no term and no gradient vanishes and hides an error.
+Sizes are smaller than the preset's to keep the file small; parameters start away from the preset's
+own start (noise on sources, gains, biases and gaps), so that no term and no gradient vanishes and
+hides an error.
 Shapes: T samples, m channels, K sources, R scales, N patches of P samples, d model width, H heads.
 """
 import json, math, platform
@@ -29,7 +32,8 @@ SEED, STEPS = 20, 20
 T, M, K = 183, 4, 3  # T leaves a remainder at every scale
 
 C = SETTINGS = dict(
-    # The first line is smaller than the preset's, the rest is the preset resolved for this recording.
+    # The first line is smaller than the preset's, the rest is the preset resolved for this
+    # recording.
     patch_sizes=[4, 8, 16], d_model=8, n_heads=2, n_layers=2, ffn_ratio=2,
     stride_ratio=1.0, mask_ratio=0.4,
     sharpness=4.0, slope_max=1.0, slope_min=0.02, gap_floor=1e-3,
@@ -43,7 +47,10 @@ C = SETTINGS = dict(
 
 
 def draw_observations(g):
-    """Three autoregressive sources of different correlation times, mixed; channels differ in offset and unit."""
+    """Three autoregressive sources of different correlation times, mixed.
+
+    Channels differ in offset and unit.
+    """
     innovations, x = torch.randn(T, K, generator=g), torch.zeros(T, K)
     memory = torch.exp(-1.0 / torch.tensor([2.0, 8.0, 30.0]))
     for t in range(1, T):
@@ -65,7 +72,8 @@ def draw_branch(patch, g):
             "attention.w_qkv": weight(d, 3 * d), "attention.b_qkv": bias(3 * d),
             "attention.w_o": weight(d, d), "attention.b_o": bias(d),
             "norm2.gain": gain(d), "norm2.bias": bias(d),
-            "ffn.w_1": weight(d, f), "ffn.b_1": bias(f), "ffn.w_2": weight(f, d), "ffn.b_2": bias(d),
+            "ffn.w_1": weight(d, f), "ffn.b_1": bias(f),
+            "ffn.w_2": weight(f, d), "ffn.b_2": bias(d),
         }
         p |= {f"layers.{l}.{name}": value for name, value in layer.items()}
     p |= {"norm.gain": gain(d), "norm.bias": bias(d)}
@@ -93,19 +101,25 @@ def positions(n):
 
 
 def masked_energy(s, patch, p, slope, mask):
-    """l_kr: masked patch reconstruction error of a source s (T,) under a pre-norm encoder with locality bias."""
+    """l_kr: masked patch reconstruction error of a source s (T,).
+
+    It is predicted by a pre-norm encoder with locality bias.
+    """
     d, heads = C["d_model"], C["n_heads"]
     q_r, n = grid(patch)
     patches = s.unfold(0, patch, q_r)  # (N, P)
     hidden = torch.zeros(n, 1, dtype=torch.bool).index_fill(0, mask, True)
-    x = torch.where(hidden, p["embed.mask_token"], patches @ p["embed.w_in"] + p["embed.b_in"]) + positions(n)
+    embedded = patches @ p["embed.w_in"] + p["embed.b_in"]
+    x = torch.where(hidden, p["embed.mask_token"], embedded) + positions(n)
     i = torch.arange(n)
     locality = -slope * (i[:, None] - i).abs()  # (N, N)
-    norm = lambda x, name: F.layer_norm(x, (d,), p[f"{name}.gain"], p[f"{name}.bias"], C["norm_epsilon"])
+    norm = lambda x, name: F.layer_norm(
+        x, (d,), p[f"{name}.gain"], p[f"{name}.bias"], C["norm_epsilon"])
+    split = lambda x: x.view(n, heads, -1).transpose(0, 1)  # (H, N, d/H)
     for l in range(C["n_layers"]):
         a, f = f"layers.{l}.attention", f"layers.{l}.ffn"
         qkv = norm(x, f"layers.{l}.norm1") @ p[f"{a}.w_qkv"] + p[f"{a}.b_qkv"]
-        query, key, value = (part.view(n, heads, -1).transpose(0, 1) for part in qkv.split(d, -1))  # (H, N, d/H)
+        query, key, value = (split(part) for part in qkv.split(d, -1))
         weights = torch.softmax(query @ key.mT / math.sqrt(d / heads) + locality, -1)
         x = x + (weights @ value).transpose(0, 1).reshape(n, d) @ p[f"{a}.w_o"] + p[f"{a}.b_o"]
         h = F.gelu(norm(x, f"layers.{l}.norm2") @ p[f"{f}.w_1"] + p[f"{f}.b_1"])
@@ -115,7 +129,7 @@ def masked_energy(s, patch, p, slope, mask):
 
 
 def controller(raw_gaps):
-    """Ordered centers c (K,), scale weights pi (K, R), locality slopes alpha (K,) and the gap target."""
+    """Ordered centers c (K,), scale weights pi (K, R), locality slopes alpha (K,), gap target."""
     a = torch.tensor(C["patch_sizes"]).log()
     delta = F.softplus(raw_gaps) + C["gap_floor"]
     u = delta.cumsum(0)[:-1] / delta.sum()
@@ -143,7 +157,8 @@ def objective(y, params, networks, masks):
         entropy=-(pi * torch.log(pi + C["entropy_epsilon"])).sum(1).mean(),
         gap=F.relu(gap_target - centers.diff()).square().mean(),
     )
-    return sum(term * C.get(name, 1.0) for name, term in terms.items()), terms  # reconstruction has weight 1
+    # Reconstruction has weight 1.
+    return sum(term * C.get(name, 1.0) for name, term in terms.items()), terms
 
 
 def main():
@@ -157,7 +172,8 @@ def main():
         "sources": whitened + 0.3 * torch.randn(T, K, generator=g),
         "mixer.w": torch.randn(K, M, generator=g) / math.sqrt(K),
         "mixer.b": 0.1 * torch.randn(M, generator=g),
-        "raw_gaps": torch.tensor([0.3, -0.9, 0.4, 0.1]),  # the first pair of centers is closer than the gap target
+        # The first pair of centers is closer than the gap target.
+        "raw_gaps": torch.tensor([0.3, -0.9, 0.4, 0.1]),
     }
     networks = [[draw_branch(patch, g) for patch in C["patch_sizes"]] for _ in range(K)]
     for k, row in enumerate(networks):
@@ -177,7 +193,8 @@ def main():
     history = []
     for step in range(STEPS):
         adam.zero_grad()
-        total, terms = objective(y, params, networks, [[rows[step] for rows in row] for row in masks])
+        drawn = [[rows[step] for rows in row] for row in masks]
+        total, terms = objective(y, params, networks, drawn)
         total.backward()
         if step == 0:
             record |= {f"gradients.{name}": value.grad.clone() for name, value in params.items()}
@@ -189,10 +206,12 @@ def main():
 
     versions = {library.__name__: library.__version__ for library in (torch, numpy, safetensors)}
     versions["python"] = platform.python_version()
-    settings = dict(preset="paper", seed=SEED, steps=STEPS, n_samples=T, n_channels=M, n_sources=K, **SETTINGS)
+    settings = dict(preset="paper", seed=SEED, steps=STEPS, n_samples=T, n_channels=M,
+                    n_sources=K, **SETTINGS)
     # One metadata entry: safetensors writes several in no fixed order.
     metadata = {"golden": json.dumps(dict(versions=versions, settings=settings), sort_keys=True)}
-    save_file({n: v.contiguous() for n, v in record.items()}, Path(__file__).with_name("paper.safetensors"), metadata)
+    tensors = {name: value.contiguous() for name, value in record.items()}
+    save_file(tensors, Path(__file__).with_name("paper.safetensors"), metadata)
 
 
 if __name__ == "__main__":

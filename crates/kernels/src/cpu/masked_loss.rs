@@ -46,7 +46,8 @@ pub fn by_block(
     }
 }
 
-/// → `factors` (M) of the rows of û − u in d_predicted: 2/(|M|P)·f_c, since ∂g/∂ℓ_c = |M_c|/|M| f_c.
+/// → `factors` (M) of the rows of û − u in d_predicted: 2/(|M|P)·f_c, since
+/// ∂g/∂ℓ_c = |M_c|/|M| f_c.
 pub fn row_factors(blocks: &[BlockError], patch: usize, factors: &mut [f64]) {
     let factor = 2.0 / (factors.len() * patch) as f64;
     let mut rows = factors.iter_mut();

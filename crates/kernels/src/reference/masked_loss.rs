@@ -27,8 +27,8 @@ pub fn forward(
     blocks.iter().map(error).collect()
 }
 
-/// Gradients of g = Σ_c |M_c|/|M| f_c ℓ_c. The target carries gradient too: u_i is part of the source
-/// that is being optimised.
+/// Gradients of g = Σ_c |M_c|/|M| f_c ℓ_c. The target carries gradient too: u_i is part of the
+/// source that is being optimised.
 pub fn backward(
     predicted: &[f64],
     patches: &[f64],

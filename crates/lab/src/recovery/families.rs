@@ -179,7 +179,8 @@ pub fn generated(size: Size, first_seed: u64) -> Vec<Family> {
         ),
         family(
             "switching",
-            "switching AR(2), 3 sources in 12 channels, T = 4000 (the setting of SNICA), linear mixing",
+            "switching AR(2), 3 sources in 12 channels, T = 4000 (the setting of SNICA), linear \
+             mixing",
             cases(&[SourceKind::SwitchingAr], seeds(2, 6), &|spec| {
                 (spec.n_channels, spec.n_samples) = (12, 4000)
             }),
@@ -311,7 +312,8 @@ pub fn real(data: &Path, size: Size, first_seed: u64) -> Outcome<Family> {
     }
     Ok(Family {
         name: "real",
-        about: "recordings of biosignals and speech as sources, mixed linearly into twice as many channels, noise 0 and 5 %"
+        about: "recordings of biosignals and speech as sources, mixed linearly into twice as many \
+                channels, noise 0 and 5 %"
             .into(),
         cases,
         runs: 1,

@@ -33,7 +33,8 @@ impl RecoveryPage<'_> {
             .collect();
         let map = heat_map(
             "Mean absolute correlation",
-            "Heat map of the mean absolute correlation with the true sources, for every family of problems and method.",
+            "Heat map of the mean absolute correlation with the true sources, for every family of \
+             problems and method.",
             Side {
                 title: "family",
                 names: &self.families,
@@ -52,7 +53,8 @@ impl RecoveryPage<'_> {
                 Part::Text(self.about.clone()),
                 Part::Charts(vec![Chart { wide: true, ..map }]),
                 Part::Caption(
-                    "1 is perfect recovery; every method has the number of sources, none sees the true ones."
+                    "1 is perfect recovery; every method has the number of sources, none sees the \
+                     true ones."
                         .into(),
                 ),
                 Part::List(self.questions.clone()),

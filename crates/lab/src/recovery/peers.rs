@@ -45,7 +45,8 @@ impl Peers {
         let script = script()?;
         let problem = |what: String| {
             Failure::Failed(format!(
-                "{} {}: {what}; install what benchmarks/requirements-peers.txt lists, or leave out --python",
+                "{} {}: {what}; install what benchmarks/requirements-peers.txt lists, or leave out \
+                 --python",
                 python.display(),
                 script.display()
             ))
@@ -98,7 +99,9 @@ impl Peers {
                 rate: None,
             },
         )?;
-        let request = json!({ "method": method, "input": input, "output": output, "k": n_sources, "seed": seed });
+        let request = json!({
+            "method": method, "input": input, "output": output, "k": n_sources, "seed": seed,
+        });
         let lost = |error: std::io::Error| {
             Failure::Failed(format!("{method}: the Python process was lost: {error}"))
         };
@@ -141,7 +144,9 @@ fn script() -> Outcome<PathBuf> {
         .find(|path| path.is_file())
         .ok_or_else(|| {
             Failure::Failed(
-                "benchmarks/peers.py: expected it in the current folder, found nothing; run this in the repository".into(),
+                "benchmarks/peers.py: expected it in the current folder, found nothing; run this \
+                 in the repository"
+                    .into(),
             )
         })
 }

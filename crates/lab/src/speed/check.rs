@@ -87,7 +87,8 @@ impl Check {
             self.gradient = self.gradient.max(gradient);
             if gradient > GRADIENT {
                 self.failures.push(format!(
-                    "{form} ({attention}): the gradient of {name} has norm {found} in PyTorch and {norm} here"
+                    "{form} ({attention}): the gradient of {name} has norm {found} in PyTorch and \
+                     {norm} here"
                 ));
             }
         }
@@ -96,7 +97,8 @@ impl Check {
     /// The result in one sentence.
     pub fn text(&self) -> String {
         let figures = format!(
-            "J differs by {:.1e} at most (allowed {OBJECTIVE:.0e}), gradient norms by {:.1e} ({GRADIENT:.0e})",
+            "J differs by {:.1e} at most (allowed {OBJECTIVE:.0e}), gradient norms by {:.1e} \
+             ({GRADIENT:.0e})",
             self.objective, self.gradient
         );
         if self.failures.is_empty() {

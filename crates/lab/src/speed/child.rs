@@ -65,7 +65,8 @@ impl Child {
                 let peak = peak_resident()
                     .ok_or("this system does not tell the peak of resident memory")?;
                 println!("{peak}");
-                drop((separation, recording)); // both are alive at the peak, as in a program that saves the result
+                // Both are alive at the peak, as in a program that saves the result.
+                drop((separation, recording));
             }
             Task::Engine { steps, simd } => {
                 let path = match simd {

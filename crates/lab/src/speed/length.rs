@@ -58,8 +58,9 @@ pub fn measure(context: &mut Context) -> Result<Report, Box<dyn Error>> {
         "ratio (median)",
     ];
     let text = format!(
-        "length: one training step by the length of the recording, affine mixer, K = {N_SOURCES}, m = {N_CHANNELS}, \
-         crops of {CROP};\nratio: over the shortest recording\n\n{}",
+        "length: one training step by the length of the recording, affine mixer, K = {N_SOURCES}, \
+         m = {N_CHANNELS}, crops of {CROP};\n\
+         ratio: over the shortest recording\n\n{}",
         table(&header, &rows)
     );
     Ok(Report::new(text, json.into()))

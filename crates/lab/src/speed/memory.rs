@@ -74,8 +74,8 @@ fn megabytes(bytes: u64) -> String {
 
 pub fn measure() -> Result<Report, Box<dyn Error>> {
     let title = format!(
-        "memory: peak of resident memory, T = {N_SAMPLES}, m = {N_CHANNELS}, K = {N_SOURCES}, crops of {CROP}, {STEPS} steps \
-         and the result\n"
+        "memory: peak of resident memory, T = {N_SAMPLES}, m = {N_CHANNELS}, K = {N_SOURCES}, \
+         crops of {CROP}, {STEPS} steps and the result\n"
     );
     if !cfg!(target_os = "linux") {
         let text =

@@ -49,7 +49,12 @@ pub struct Speed {
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=1000))]
     repeats: u16,
     /// Numbers of threads
-    #[arg(long, value_delimiter = ',', default_value = "1,2", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "1,2",
+        value_parser = clap::value_parser!(u16).range(1..=1024)
+    )]
     threads: Vec<u16>,
     /// Python with PyTorch [default: benchmarks/.venv/bin/python if it is there, else python3]
     #[arg(long, value_name = "PATH")]

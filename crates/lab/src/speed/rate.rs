@@ -129,8 +129,10 @@ fn summary(lines: &[Line], operations: f64) -> Report {
         "speed-up",
     ];
     let text = format!(
-        "rate: the engine's part of the step (branches and their Adam), {:.1} MFLOP, against a product of {SIDE}² \
-         matrices\nin f32 (faer); rates are those of the best turn, the speed-up is over the first line\n\n{}",
+        "rate: the engine's part of the step (branches and their Adam), {:.1} MFLOP, against a \
+         product of {SIDE}² matrices\n\
+         in f32 (faer); rates are those of the best turn, the speed-up is over the first line\n\n\
+         {}",
         operations / 1e6,
         table(&header, &rows)
     );

@@ -40,7 +40,10 @@ pub fn measure(context: &mut Context) -> Result<Report, Box<dyn Error>> {
                 format!("{:.3}", best * 1e3),
                 format!("{:.3}", times.median() / k as f64 * 1e3),
             ]);
-            json.push(json!({ "threads": threads, "n_sources": k, "times": times.json(), "best_s_per_source": best }));
+            json.push(json!({
+                "threads": threads, "n_sources": k, "times": times.json(),
+                "best_s_per_source": best,
+            }));
         }
         spreads.push((
             threads,
@@ -67,7 +70,8 @@ pub fn measure(context: &mut Context) -> Result<Report, Box<dyn Error>> {
         })
         .collect();
     let text = format!(
-        "sources: one training step by the number of sources, T = {N_SAMPLES}, m = K, five scales\n\n{}\
+        "sources: one training step by the number of sources, T = {N_SAMPLES}, m = K, five \
+         scales\n\n{}\
          spread of the time per source, (largest − smallest)/mean: {}\n",
         table(&header, &rows),
         spread_text.join(", ")

@@ -51,8 +51,10 @@ pub fn measure(context: &mut Context) -> Result<Report, Box<dyn Error>> {
         ),
     ];
     let mut text = String::from(
-        "step: one training step (draw, J and its gradient, Adam), T = 1000, K = 3, m = 6, P = 4, 8, 16, 32, 64,\n\
-         d = 32, H = 4, L = 2, 40 % masked. Ratio (best): best step over strt's; ratio (turns): the median step of a turn over\n\
+        "step: one training step (draw, J and its gradient, Adam), T = 1000, K = 3, m = 6, P = 4, \
+         8, 16, 32, 64,\n\
+         d = 32, H = 4, L = 2, 40 % masked. Ratio (best): best step over strt's; ratio (turns): \
+         the median step of a turn over\n\
          that of strt's turn just before, median over the rounds\n",
     );
     let (mut object, mut failures) = (serde_json::Map::new(), Vec::new());
@@ -190,7 +192,8 @@ impl Line {
     fn json(&self) -> Value {
         json!({
             "program": self.name, "threads": self.threads, "attention": self.attention,
-            "times": self.times.json(), "ratio_turns": self.ratios.median(), "trouble": self.trouble,
+            "times": self.times.json(), "ratio_turns": self.ratios.median(),
+            "trouble": self.trouble,
         })
     }
 }

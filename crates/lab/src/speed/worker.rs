@@ -31,8 +31,8 @@ impl Worker {
         };
         let advice = |what: String| {
             format!(
-                "{} cannot run the comparison ({what}). To install what it needs, in the source tree: {INSTALL}; \
-                 or name a Python that has it with --python",
+                "{} cannot run the comparison ({what}). To install what it needs, in the source \
+                 tree: {INSTALL}; or name a Python that has it with --python",
                 python.display()
             )
         };

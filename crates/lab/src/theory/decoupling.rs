@@ -25,8 +25,9 @@ use strtransformer::internals::Inspect;
 pub(super) const CHECK: Check = Check {
     name: "decoupling",
     title: "Structure decouples the sources",
-    claim: "With the controller held, the gradient of L_str in one source column does not depend on the other columns, and \
-            its Hessian is block diagonal (decoupling analysis, equations for the block gradient and the block Hessian).",
+    claim: "With the controller held, the gradient of L_str in one source column does not depend \
+            on the other columns, and its Hessian is block diagonal (decoupling analysis, \
+            equations for the block gradient and the block Hessian).",
     broken: "the separation term is switched on",
     experiment,
 };
@@ -91,14 +92,16 @@ fn experiment(variant: Variant) -> Result<Findings> {
     );
     findings.sentence = if changed == 0 && between <= 1e-12 * within {
         format!(
-            "With {N_SOURCES} sources of {N_SAMPLES} samples, no bit of a gradient column changes when the other columns are \
-             replaced, and the largest Hessian entry between sources is {} beside {within:.2} within them.",
+            "With {N_SOURCES} sources of {N_SAMPLES} samples, no bit of a gradient column changes \
+             when the other columns are replaced, and the largest Hessian entry between sources is \
+             {} beside {within:.2} within them.",
             tiny(between)
         )
     } else {
         format!(
-            "The sources are coupled: {changed} gradient entries change when the other columns are replaced, and the largest \
-             Hessian entry between sources is {} beside {within:.2} within them.",
+            "The sources are coupled: {changed} gradient entries change when the other columns are \
+             replaced, and the largest Hessian entry between sources is {} beside {within:.2} \
+             within them.",
             tiny(between)
         )
     };

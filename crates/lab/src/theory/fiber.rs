@@ -34,8 +34,9 @@ use strtransformer::{Recording, Trainer};
 pub(super) const CHECK: Check = Check {
     name: "fiber",
     title: "Small noise selects from the exact-reconstruction fiber",
-    claim: "Minimisers of J have squared residual at most 2ν(R* − R_min) = O(ν), and as ν → 0 their regulariser rises to R*, \
-            its minimum over the exact-reconstruction fiber (theorem on small-noise regularized fiber selection).",
+    claim: "Minimisers of J have squared residual at most 2ν(R* − R_min) = O(ν), and as ν → 0 \
+            their regulariser rises to R*, its minimum over the exact-reconstruction fiber \
+            (theorem on small-noise regularized fiber selection).",
     broken: "the observations have rank above K, so that the fiber is empty",
     experiment,
 };
@@ -129,11 +130,13 @@ fn experiment(variant: Variant) -> Result<Findings> {
     );
     findings.sentence = match variant {
         Variant::True => format!(
-            "Along ν = 1 … 1e-6 the squared residual is at most {over:.3} times 2ν(R* − R_min), with slope {rate:.3} (the bound \
-             asks for 1, a smooth regulariser gives 2), and R comes within {gap:.0e} of its minimum over the fiber, {least:.6}."
+            "Along ν = 1 … 1e-6 the squared residual is at most {over:.3} times 2ν(R* − R_min), \
+             with slope {rate:.3} (the bound asks for 1, a smooth regulariser gives 2), and R \
+             comes within {gap:.0e} of its minimum over the fiber, {least:.6}."
         ),
         Variant::Broken => format!(
-            "With an empty fiber the squared residual does not vanish: slope {rate:.3}, up to {over:.0e} times the bound."
+            "With an empty fiber the squared residual does not vanish: slope {rate:.3}, up to \
+             {over:.0e} times the bound."
         ),
     };
     let flat = vec![least; variances.len()];

@@ -26,9 +26,10 @@ use strtransformer::{Recording, Trainer};
 pub(super) const CHECK: Check = Check {
     name: "gauge",
     title: "Remark: the printed objective has no minimiser",
-    claim: "With raw energies and sources that are not standardised, J falls along S → cS with the mixer at 1/c, \
-            reconstruction unchanged, towards its infimum at S → 0; with standardised sources J does not depend on c. A \
-            remark on the objective as printed, not a claim of the paper.",
+    claim: "With raw energies and sources that are not standardised, J falls along S → cS with the \
+            mixer at 1/c, reconstruction unchanged, towards its infimum at S → 0; with \
+            standardised sources J does not depend on c. A remark on the objective as printed, not \
+            a claim of the paper.",
     broken: "the fall is claimed of standardised sources",
     experiment,
 };
@@ -111,15 +112,16 @@ fn experiment(variant: Variant) -> Result<Findings> {
     );
     findings.sentence = match variant {
         Variant::True => format!(
-            "J falls at {falls} of {} steps from c = 1 to 1e-4, from {:.4} towards {limit:.4}; structure and smoothness go like c to the \
-             power {structure:.3} and {smoothness:.3}. With standardised sources J changes by {}.",
+            "J falls at {falls} of {} steps from c = 1 to 1e-4, from {:.4} towards {limit:.4}; \
+             structure and smoothness go like c to the power {structure:.3} and {smoothness:.3}. \
+             With standardised sources J changes by {}.",
             N_POINTS - 1,
             total[0],
             tiny(constant)
         ),
         Variant::Broken => format!(
-            "With standardised sources J does not fall along S → cS: {falls} of {} steps make it smaller, and structure \
-             goes like c to the power {structure:.3}.",
+            "With standardised sources J does not fall along S → cS: {falls} of {} steps make it \
+             smaller, and structure goes like c to the power {structure:.3}.",
             N_POINTS - 1
         ),
     };

@@ -35,9 +35,10 @@ use strtransformer::{Recording, Trainer};
 pub(super) const CHECK: Check = Check {
     name: "linear",
     title: "Linear route: rotation, signed permutation, assignment",
-    claim: "Exact whitened solutions differ from the sources by a rotation; diagonal lagged covariances with distinct temporal \
-            signatures leave a signed permutation; a strict assignment margin of the branch energies leaves the identity \
-            (theorem on weak linear recovery by temporal structure).",
+    claim: "Exact whitened solutions differ from the sources by a rotation; diagonal lagged \
+            covariances with distinct temporal signatures leave a signed permutation; a strict \
+            assignment margin of the branch energies leaves the identity (theorem on weak linear \
+            recovery by temporal structure).",
     broken: "two sources share a temporal signature",
     experiment,
 };
@@ -60,15 +61,16 @@ fn experiment(variant: Variant) -> Result<Findings> {
     let rotation = rotation(variant, &mut findings)?;
     if variant == Variant::Broken {
         findings.sentence = format!(
-            "With a cosine and a sine of one frequency the signatures coincide, and joint diagonalisation is {rotation:.2} away \
-             from a signed permutation."
+            "With a cosine and a sine of one frequency the signatures coincide, and joint \
+             diagonalisation is {rotation:.2} away from a signed permutation."
         );
         return Ok(findings);
     }
     let margin = assignment(&mut findings)?;
     findings.sentence = format!(
-        "Whitened channels are the sources times a rotation, which joint diagonalisation undoes up to a signed permutation \
-         ({rotation:.0e}); after {STEPS} steps on the case study the assignment margin of the identity is Δ = {margin:.3}."
+        "Whitened channels are the sources times a rotation, which joint diagonalisation undoes up \
+         to a signed permutation ({rotation:.0e}); after {STEPS} steps on the case study the \
+         assignment margin of the identity is Δ = {margin:.3}."
     );
     Ok(findings)
 }

@@ -8,11 +8,11 @@
 //!
 //! | check | paper | experiment |
 //! |---|---|---|
-//! | `decoupling` | block gradient and block-diagonal Hessian of L_str | Hessian by differences of the gradient |
-//! | `reconstruction` | gradient and Hessian of L_rec, Gauss–Newton form | formulas against differences |
+//! | `decoupling` | block gradient, block-diagonal Hessian of L_str | differences of the gradient |
+//! | `reconstruction` | derivatives of L_rec, Gauss–Newton form | formulas against differences |
 //! | `fiber` | small-noise regularized fiber selection | J minimised along ν_y = 1 … 10⁻⁶ |
 //! | `permutations` | residual permutation group | L_str over all permutations of the sources |
-//! | `linear` | weak linear recovery by temporal structure | joint diagonalisation; a trained run's cost matrix |
+//! | `linear` | weak linear recovery by temporal structure | joint diagonalisation; a trained run |
 //! | `nonlinear` | conditional nonlinear recovery route | a trained run, scored by ranks |
 //! | `gauge` | none: a remark on the printed objective | J along S → cS |
 //!
@@ -22,7 +22,8 @@
 //! ```
 //! use strt_lab::theory::{self, Variant};
 //!
-//! let gauge = theory::all().into_iter().find(|check| check.name == "gauge").expect("it is listed");
+//! let mut checks = theory::all().into_iter();
+//! let gauge = checks.find(|check| check.name == "gauge").expect("it is listed");
 //! assert!(gauge.run(Variant::True)?.passed);
 //! assert!(!gauge.run(Variant::Broken)?.passed);
 //! # Ok::<(), strt_lab::Error>(())

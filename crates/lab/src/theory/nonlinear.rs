@@ -23,8 +23,9 @@ use strtransformer::train::separate;
 pub(super) const CHECK: Check = Check {
     name: "nonlinear",
     title: "Nonlinear route: recovery up to component-wise maps",
-    claim: "Behind a nonlinear mixing the sources come back up to a permutation and an invertible map of each alone (theorem on \
-            the conditional nonlinear recovery route, its conclusion on one problem).",
+    claim: "Behind a nonlinear mixing the sources come back up to a permutation and an invertible \
+            map of each alone (theorem on the conditional nonlinear recovery route, its conclusion \
+            on one problem).",
     broken: "two recovered sources are turned into each other by 45°",
     experiment,
 };
@@ -97,8 +98,9 @@ fn experiment(variant: Variant) -> Result<Findings> {
     );
     findings.measure("Spearman MAC of SOBI", sobi, Bound::Noted);
     findings.sentence = format!(
-        "Behind a post-nonlinear mixing {} a Spearman MAC of {:.4}; the best linear unmixing, fitted to the true sources, has \
-         {fitted:.4}, SOBI {sobi:.4}. Monotone maps of the recovered sources change the score by {}, a turn by 45° of the true ones gives {turn:.3}.",
+        "Behind a post-nonlinear mixing {} a Spearman MAC of {:.4}; the best linear unmixing, \
+         fitted to the true sources, has {fitted:.4}, SOBI {sobi:.4}. Monotone maps of the \
+         recovered sources change the score by {}, a turn by 45° of the true ones gives {turn:.3}.",
         match variant {
             Variant::True => "the recovered sources have",
             Variant::Broken => "the recovered sources, two of them turned by 45°, have",

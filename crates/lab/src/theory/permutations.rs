@@ -26,8 +26,9 @@ use strtransformer::internals::Inspect;
 pub(super) const CHECK: Check = Check {
     name: "permutations",
     title: "Which permutations the ordered structure leaves",
-    claim: "L_str is invariant for all S under exactly those permutations that exchange branches of equal descriptor \
-            (proposition on the residual permutation group); with distinct descriptors only the identity is left.",
+    claim: "L_str is invariant for all S under exactly those permutations that exchange branches \
+            of equal descriptor (proposition on the residual permutation group); with distinct \
+            descriptors only the identity is left.",
     broken: "two branches are claimed equal but have networks of their own",
     experiment,
 };
@@ -80,8 +81,9 @@ fn experiment(variant: Variant) -> Result<Findings> {
         Bound::AtMost(ROUNDING),
     );
     findings.sentence = format!(
-        "Of {} permutations of {N_SOURCES} sources, {} preserves L_str when all descriptors differ (any other changes it by at \
-         least {:.1e}), and {} when two branches {} (exchanging them changes it by {}).",
+        "Of {} permutations of {N_SOURCES} sources, {} preserves L_str when all descriptors differ \
+         (any other changes it by at least {:.1e}), and {} when two branches {} (exchanging them \
+         changes it by {}).",
         one.orders.len(),
         one.preserving(),
         one.least(outside_one),

@@ -27,9 +27,9 @@ use strtransformer::{Recording, Trainer};
 pub(super) const CHECK: Check = Check {
     name: "reconstruction",
     title: "Reconstruction couples them: gradient, Hessian, Gauss–Newton",
-    claim: "The gradient of L_rec in a sample is −Gᵀr/ν, its Hessian (GᵀG − Σ r∇²g)/ν with nothing between different \
-            samples, and at exact reconstruction GᵀG/ν is all that is left (coupling analysis, equations for the \
-            reconstruction gradient and Hessian).",
+    claim: "The gradient of L_rec in a sample is −Gᵀr/ν, its Hessian (GᵀG − Σ r∇²g)/ν with nothing \
+            between different samples, and at exact reconstruction GᵀG/ν is all that is left \
+            (coupling analysis, equations for the reconstruction gradient and Hessian).",
     broken: "the Gauss–Newton form is claimed where the residual is not 0",
     experiment,
 };
@@ -116,8 +116,9 @@ fn experiment(variant: Variant) -> Result<Findings> {
         Bound::AtLeast(0.99),
     );
     findings.sentence = format!(
-        "Gradient and Hessian of an MLP mixer agree with their formulas to {written_gradient:.0e} and {written_hessian:.0e}; \
-         {} the Gauss–Newton form is off by {claimed:.0e}, and by the residual's size elsewhere (power {growth:.3}).",
+        "Gradient and Hessian of an MLP mixer agree with their formulas to {written_gradient:.0e} \
+         and {written_hessian:.0e}; {} the Gauss–Newton form is off by {claimed:.0e}, and by the \
+         residual's size elsewhere (power {growth:.3}).",
         match variant {
             Variant::True => "at exact reconstruction",
             Variant::Broken => "at a residual as large as the channels",

@@ -81,12 +81,13 @@ fn verdict(result: &CheckResult) -> &'static str {
 fn summary(verification: &Verification<'_>) -> Section {
     let about = match verification.variant {
         Variant::True => {
-            "Each claim of the paper is tried on a small instance. A check passes when every number it measures keeps its \
-             bound. An experiment is evidence about one instance, not a proof."
+            "Each claim of the paper is tried on a small instance. A check passes when every \
+             number it measures keeps its bound. An experiment is evidence about one instance, not \
+             a proof."
         }
         Variant::Broken => {
-            "From each experiment one thing that the claim needs was taken away. A check that passes here could not have \
-             failed, and would be worth nothing."
+            "From each experiment one thing that the claim needs was taken away. A check that \
+             passes here could not have failed, and would be worth nothing."
         }
     };
     let row = |result: &CheckResult| {

@@ -231,8 +231,8 @@ mod tests {
             scale: bool,
         ) {
             let observations = rows(&values, 3);
-            let scaling =
-                ChannelScaling::fit(observations.as_ref(), ChannelScalingOptions { center, scale }).unwrap();
+            let options = ChannelScalingOptions { center, scale };
+            let scaling = ChannelScaling::fit(observations.as_ref(), options).unwrap();
             let prepared = scaling.apply(observations.as_ref()).unwrap();
             let back = scaling.invert(prepared.as_ref()).unwrap();
             for t in 0..7 {

@@ -59,7 +59,8 @@ impl Whitening {
     ///
     /// # Errors
     /// [`Error::NoSources`] and [`Error::LowRank`] when `n_components` is 0, above the number of
-    /// channels or above the numerical rank; the message names the channels that are constant or copies of others.
+    /// channels or above the numerical rank; the message names the channels that are constant or
+    /// copies of others.
     pub fn fit(
         prepared: MatRef<'_, f64>,
         n_components: usize,

@@ -1,7 +1,8 @@
 //! Second moments of the sources and the way back from gradients in them.
 //!
 //! ```text
-//! P = ZwᵀS/T = C_zzA + C_ze    Q = SᵀS/T = AᵀP + C_zeᵀA + C_ee    s̄ = Aᵀz̄ + ē    C_sy = AᵀC_zy + C_yeᵀ
+//! P = ZwᵀS/T = C_zzA + C_ze    Q = SᵀS/T = AᵀP + C_zeᵀA + C_ee
+//! s̄ = Aᵀz̄ + ē                  C_sy = AᵀC_zy + C_yeᵀ
 //! ```
 //!
 //! and of the standardised ones z = (s − μ)/(σ + ε). In: A and the moments of Zw and E. Out: those

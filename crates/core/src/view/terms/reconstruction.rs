@@ -4,7 +4,8 @@
 //! every step
 //!
 //! ```text
-//! W* = argmin_W ‖Y − ΦW‖² + Tβ‖W‖² = (ΦᵀΦ/T + βI)⁻¹ ΦᵀY/T        L_rec = (‖Y − ΦW*‖² + Tβ‖W*‖²)/(2ν_y)
+//! W* = argmin_W ‖Y − ΦW‖² + Tβ‖W‖² = (ΦᵀΦ/T + βI)⁻¹ ΦᵀY/T
+//! L_rec = (‖Y − ΦW*‖² + Tβ‖W*‖²)/(2ν_y)
 //! ```
 //!
 //! By the envelope theorem the gradient in everything else is that at fixed W*; the ridge term

@@ -383,8 +383,8 @@ impl<S: Simd> Pass<'_, S> {
         }
     }
 
-    /// Gradients of `count` keys from j on, one at a time: for one block with a steep band, or where
-    /// N ends inside a group of keys.
+    /// Gradients of `count` keys from j on, one at a time: for one block with a steep band, or
+    /// where N ends inside a group of keys.
     #[inline(always)]
     unsafe fn fill_one_by_one<const WIDTH: usize, const FIXED: bool>(
         &mut self,
