@@ -92,7 +92,9 @@
 //! |---|---|
 //! | [`recording`], [`preprocess`] | checked input; centering, scaling, whitening, all invertible |
 //! | [`config`] | one serialisable value for the whole run, checked once |
-//! | [`model`] | sources, mixers, controller, objective and its gradient |
+//! | [`energy`] | what makes a source a source: the branch networks, or an energy of your own |
+//! | [`mixer`] | the observation mixer, or one of your own |
+//! | [`controller`], [`objective`] | ordered scales; the terms of J |
 //! | [`train`] | steps, schedules, moves, restarts, checkpoints, observers |
 //! | [`separation`], [`transform`] | the immutable result, and sources of new data |
 //!

@@ -285,9 +285,10 @@ impl Part {
             self.read_jacobians(a, products, first, every.stride, len);
             for t in 0..len {
                 let mut row = self.jacobians.as_mut().row_mut(t);
-                let (log, share) = match rows.is_valid(self.first + first + t * every.stride) {
-                    true => guarded_log(2.0 * (self.lu.factor(|e| row[e]) - log_gauge), floor),
-                    false => (0.0, 0.0),
+                let (log, share) = if rows.is_valid(self.first + first + t * every.stride) {
+                    guarded_log(2.0 * (self.lu.factor(|e| row[e]) - log_gauge), floor)
+                } else {
+                    (0.0, 0.0)
                 };
                 self.value -= log;
                 self.moved += 2.0 * share;
