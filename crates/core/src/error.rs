@@ -61,6 +61,12 @@ pub enum Error {
         /// The value.
         found: f64,
     },
+    /// An energy of the caller's own names a tensor like that of another part.
+    #[error("energy: found a tensor `{name}`, expected names that begin with `energy.`")]
+    EnergyTensor {
+        /// Name of the tensor.
+        name: String,
+    },
     /// A saved state lacks a tensor.
     #[error("saved state: it has no tensor `{name}`; it was written by another version or energy")]
     MissingTensor {

@@ -6,7 +6,7 @@
 //! with any version.
 
 use crate::Trainer;
-use crate::energy::{Draws, Energy, Transformer};
+use crate::energy::Energy;
 use crate::mixer::Mixer;
 use crate::objective::{Model, Terms};
 use crate::tensors::Tensors;
@@ -15,6 +15,8 @@ use faer::{Mat, MatRef};
 use std::any::Any;
 
 pub use crate::controller::Controller;
+pub use crate::energy::draws::Draws;
+pub use crate::energy::transformer::Transformer;
 
 /// A look into a run, and hands on it.
 pub trait Inspect {

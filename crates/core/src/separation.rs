@@ -1,6 +1,6 @@
 //! The result of a run: an immutable [`Separation`].
 
-use crate::config::{Config, Coordinates};
+use crate::config::Config;
 use crate::controller::ControllerState;
 use crate::mixer::Mixer;
 use crate::objective::{Model, Objective, Terms};
@@ -198,11 +198,8 @@ impl Separation {
         let (k, m) = (record.config.n_sources, record.scaling.n_channels());
         let r = record.config.branches.patch_sizes.len();
         let (linear, bend) = (record.unmixing.linear(), record.unmixing.bend());
-        let bend = bend.map_or((0, 0), |bend| bend.shape());
-        let hidden = match record.config.sources.coordinates {
-            Some(Coordinates::Neural) => record.config.sources.bend_shape(k),
-            _ => (0, 0),
-        };
+        let bend_columns = 2 * k + 1;
+        let found_columns = bend.map_or(bend_columns, |bend| bend.ncols());
         let shapes = [
             ("sources (columns)", k, record.sources.ncols()),
             ("mixer inputs", k, record.mixer.n_sources()),
@@ -214,8 +211,7 @@ impl Separation {
             ("unmixing columns", k, linear.ncols()),
             ("gauge", k, record.gauge.len()),
             ("channel names", m, record.channel_names.len()),
-            ("rows of the bend", hidden.0, bend.0),
-            ("columns of the bend", hidden.1, bend.1),
+            ("columns of the bend", bend_columns, found_columns),
         ];
         for (what, expected, found) in shapes {
             if expected != found {

@@ -2,11 +2,15 @@
 //!
 //! Every part (space, energy, mixer, controller) names its own tensors and checks their shapes when
 //! it takes them back, so a checkpoint and the file that holds it need not know which parts there
-//! are. A parameter `x` has its Adam moments beside it, as `x.first`, `x.second` and `x.updates`.
+//! are. A parameter `x` has the state of its optimiser beside it: `x.first`, `x.second` and
+//! `x.updates` of Adam, `x.counts` and `x.squares` of its sparse form.
 
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
 use std::collections::BTreeMap;
+
+/// Up to here every whole number is a `f64`.
+const MOST_UPDATES: u64 = 1 << 53;
 
 /// Named matrices, in the order of their names.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,7 +69,7 @@ impl Tensors {
         let mut value = [0.0];
         self.read_vector(name, &mut value)?;
         let count = value[0] as u64;
-        if count as f64 != value[0] {
+        if count as f64 != value[0] || count > MOST_UPDATES {
             return Err(Error::TensorValue {
                 name: name.into(),
                 expected: "a number of updates",

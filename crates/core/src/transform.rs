@@ -6,6 +6,7 @@
 //! from the best linear guess.
 
 use crate::config::{Coordinates, Elimination, Init, MixerKind};
+use crate::energy::MakeEnergy;
 use crate::recording::missing_samples;
 use crate::separation::{Separation, Unmixing};
 use crate::space::bend;
@@ -29,11 +30,36 @@ pub struct Transformed {
 }
 
 impl Separation {
+    /// Sources of `recording` under a model that was trained with an energy of the caller's own, which
+    /// `energy` makes again; otherwise as [`Separation::transform`].
+    ///
+    /// # Errors
+    /// When channels or energy are others than those of the training.
+    pub fn transform_with(
+        &self,
+        energy: MakeEnergy,
+        recording: &Recording,
+        steps: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Transformed> {
+        self.transform_under(Some(energy), recording, steps, observer)
+    }
+
     /// Sources of `recording`, which must have the channels of the training data in the same order.
     /// `steps` bounds the optimisation of a nonlinear model that is not in neural coordinates; any
     /// other ignores it.
     pub fn transform(
         &self,
+        recording: &Recording,
+        steps: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Transformed> {
+        self.transform_under(None, recording, steps, observer)
+    }
+
+    fn transform_under(
+        &self,
+        energy: Option<MakeEnergy>,
         recording: &Recording,
         steps: usize,
         observer: &mut dyn Observer,
@@ -54,7 +80,14 @@ impl Separation {
                 converged: true,
             });
         }
-        self.optimise(recording, steps, observer)
+        let mut trainer = self.frozen_trainer(energy, recording, steps)?;
+        trainer.run(observer);
+        let result = trainer.finish();
+        Ok(Transformed {
+            converged: result.converged(),
+            stop: Some(result.stop_reason()),
+            sources: result.record.sources,
+        })
     }
 
     /// Sources (T×K) of any number of rows of the same channels, row by row, under an affine mixer
@@ -126,24 +159,13 @@ impl Separation {
         Ok(s)
     }
 
-    fn optimise(
+    /// A run on `recording` in which nothing moves but the sources.
+    fn frozen_trainer(
         &self,
+        energy: Option<MakeEnergy>,
         recording: &Recording,
         steps: usize,
-        observer: &mut dyn Observer,
-    ) -> Result<Transformed> {
-        let mut trainer = self.frozen_trainer(recording, steps)?;
-        let stop = trainer.run(observer);
-        let result = trainer.finish();
-        Ok(Transformed {
-            converged: result.converged(),
-            sources: result.record.sources,
-            stop: Some(stop),
-        })
-    }
-
-    /// A run on `recording` in which nothing moves but the sources.
-    fn frozen_trainer(&self, recording: &Recording, steps: usize) -> Result<Trainer> {
+    ) -> Result<Trainer> {
         let record = &self.record;
         let mut config = record.config.clone();
         config.mixer.kind = MixerKind::Custom; // the trained mixer is given as it is
@@ -151,6 +173,7 @@ impl Separation {
         config.sources.coordinates = Some(Coordinates::Direct);
         config.sources.init = Init::Given;
         config.assignment.at.clear();
+        config.restarts = 1;
         config.assignment.rule = crate::config::AssignmentRule::None;
         // Only the sources move, and nothing ties them to each other but the mixer.
         config.weights.separation = Some(0.0);
@@ -178,7 +201,7 @@ impl Separation {
         let start = Start {
             mixer: Some(record.mixer.clone_box()),
             sources: Some(initial),
-            energy: None,
+            energy,
         };
         let prepared = Prepared::like(
             recording,
@@ -218,7 +241,7 @@ mod tests {
         config.optimizer.steps = Some(20);
         let separation = separate_observed(&recording, &config, Start::default(), &mut ()).unwrap();
         let record = separation.record();
-        let mut trainer = separation.frozen_trainer(&recording, 15).unwrap();
+        let mut trainer = separation.frozen_trainer(None, &recording, 15).unwrap();
         trainer.sample(0);
         trainer.evaluate();
         let before = trainer.report().sources();
@@ -262,7 +285,7 @@ mod tests {
         let separation = separate_observed(&gappy, &config, Start::default(), &mut ()).unwrap();
         let trained = separation.config().weights.observation_variance.unwrap();
         let on = |recording: &Recording| {
-            let trainer = separation.frozen_trainer(recording, 1).unwrap();
+            let trainer = separation.frozen_trainer(None, recording, 1).unwrap();
             trainer.prepared.plan.observation_variance
         };
         assert!((on(&gappy) / trained - 1.0).abs() < 1e-12);

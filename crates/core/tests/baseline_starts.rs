@@ -128,7 +128,7 @@ fn a_start_that_fails_is_refused_before_anything_runs() {
         .unwrap_err()
         .to_string();
     assert!(
-        message.contains("sources.init = Sobi") && message.contains("33 complete samples"),
+        message.contains("sources.init = \"sobi\"") && message.contains("33 complete samples"),
         "{message}"
     );
     assert!(Trainer::new(&common::recording(33), &config).is_ok());

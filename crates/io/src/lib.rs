@@ -84,7 +84,7 @@
 //! Models and checkpoints are [safetensors](https://github.com/huggingface/safetensors) files:
 //! readable from Python, without code in them. All tensors are F64, little-endian, row-major (the
 //! matrices of the library are column-major in memory; files are not). F64 holds the numbers of the
-//! f32 engine exactly. The same contents give the same bytes. A file of version 1 has exactly the
+//! f32 engine exactly. The same contents give the same bytes. A model has exactly the
 //! tensors below; T samples, m channels, K sources, R patch sizes.
 //!
 //! The metadata map (`__metadata__`) has four entries; others are ignored:
@@ -92,7 +92,7 @@
 //! | entry | contents |
 //! |---|---|
 //! | `format` | `strtransformer-model` or `strtransformer-checkpoint` |
-//! | `version` | `1`; higher ones are refused |
+//! | `version` | `2`; others are refused |
 //! | `config` | the resolved configuration as TOML |
 //! | `state` | the scalars as a JSON object; `NaN`, `inf` and `-inf` are strings |
 //!
@@ -112,7 +112,10 @@
 //! | `unmixing` | (m+1)×K | scaled channels → S, or its linear part; the last row are offsets |
 //! | `bend` | h×(2K+1) | in neural coordinates Uᵀ, b and V of S = linear part + tanh(Zw·U + b)·V |
 //! | `gauge.mean`, `gauge.divisor` | K | the standardised source is (S − mean)/divisor |
-//! | `branches.<k>.<r>.<name>` | see [`strt_kernels::Layout`] | network of source k, patch size r |
+//! | `energy.network.<k·R + r>` | n×1 | network of source k, patch size r: [`strt_kernels::Layout`] |
+//!
+//! A model that was trained with an energy of the caller's own has that energy's tensors, `energy.…`,
+//! in place of the networks.
 //!
 //! `state`: `samples` (T), `channel_names` (m strings), `sampling_rate` (or null), `stop`
 //! (`plateau`, `step_limit`, `interrupted`, `diverged`), `converged`, `steps`, `seed` and `restart`
@@ -122,23 +125,26 @@
 //!
 //! ## Checkpoints
 //!
+//! Every restart in progress has its tensors under `<restart>.<name>`, restarts counted from 0. The
+//! names are those of the parts of the run:
+//!
 //! | tensor | shape | meaning |
 //! |---|---|---|
-//! | `fiber` | K×K | A; not in direct coordinates |
-//! | `sources` | T×K or h×(2K+1) | S (direct), E if any (fiber) or Uᵀ, b and V (neural) |
-//! | `sources.moments` | any | running moments of E, where a long recording is trained in blocks |
-//! | `mixer.parameters` | any | θ |
-//! | `controller.raw_gaps` | K+1 | η |
-//! | `branches.<k>.<r>.<name>` | see [`strt_kernels::Layout`] | the networks |
-//! | `adam.first.<tensor>`, `adam.second.<tensor>` | of the tensor | Adam's moments of these |
+//! | `space.s` | T×K | S, in direct coordinates |
+//! | `space.a` | K×K | A, in fiber and neural coordinates |
+//! | `space.e` | T×K | E, in fiber coordinates where it is free |
+//! | `space.bend` | h×(2K+1) | Uᵀ, b and V, in neural coordinates |
+//! | `mixer` | any×1 | θ |
+//! | `controller.raw_gaps` | (K+1)×1 | η |
+//! | `energy.network.<k·R + r>` | n×1 | the networks; `energy.updates` counts their updates |
+//! | `<tensor>.first`, `.second` | of the tensor | Adam's moments of what moves |
+//! | `<tensor>.updates` | 1×1 | how many updates it has had |
+//! | `<tensor>.counts`, `.squares` | of the tensor | sparse Adam of `space.s` or `space.e`, in blocks |
+//! | `<tensor>.with_components`, … | | running moments of these, in blocks |
 //!
-//! Moments of `fiber` and `sources` are always there; those of what never moves have no rows. Where
-//! a long recording is trained in blocks, `adam.first.sources` holds the number of updates of each
-//! entry.
-//!
-//! `state`: `samples`, `channels` and `fingerprint` of the recording, `seed`, `restart`, `step`,
-//! `updates` (Adam updates so far of `fiber`, `sources`, `mixer`, `controller`, `networks`),
-//! `convergence` (`average`, `weight`, `best`, `since_best`), `terms`.
+//! `state`: `samples`, `channels` and `fingerprint` of the recording, `running` (for each restart in
+//! progress: `restart`, `seed`, `step`, the smoothed objective by `average`, `weight`, `best` and
+//! `since_best`, and `terms`), `finished` (for each that has ended, as `restarts` of a model).
 //!
 //! ## From Python
 //!
@@ -147,7 +153,7 @@
 //! from safetensors import safe_open
 //! with safe_open("model.safetensors", "numpy") as model:
 //!     sources = model.get_tensor("sources")            # (T, K)
-//!     w_in = model.get_tensor("branches.0.1.embed.w_in")  # source 0, second patch size
+//!     network = model.get_tensor("energy.network.1")   # source 0, second patch size, flat
 //!     state = json.loads(model.metadata()["state"])
 //!     config = tomllib.loads(model.metadata()["config"])
 //! ```

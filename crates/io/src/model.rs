@@ -12,7 +12,7 @@ use crate::records::{Number, Restart, TermsRecord};
 use crate::tensors::{Decoder, Encoded, Encoder, Format, Numbers, Origin};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use strtransformer::config::{Config, Coordinates, MixerKind};
+use strtransformer::config::{Config, MixerKind};
 use strtransformer::controller::ControllerState;
 use strtransformer::mixer::{Mixer, MlpMixer};
 use strtransformer::objective::Terms;
@@ -184,9 +184,9 @@ fn decode(
     let matrix = input.matrix("whitening.matrix", m, k, Numbers::Finite)?;
     let eigenvalues = input.tensor("whitening.eigenvalues", &[m], Numbers::Finite)?;
     let unmixing = input.matrix("unmixing", m + 1, k, numbers)?;
-    let (hidden, columns) = config.sources.bend_shape(k);
-    let bend = (config.sources.coordinates == Some(Coordinates::Neural))
-        .then(|| input.matrix("bend", hidden, columns, numbers))
+    let bend = input.shape("bend").is_some();
+    let bend = bend
+        .then(|| input.any_matrix("bend", numbers))
         .transpose()?;
     let means = input.tensor("gauge.mean", &[k], numbers)?;
     let divisors = input.tensor("gauge.divisor", &[k], numbers)?;

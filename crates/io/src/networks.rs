@@ -37,9 +37,23 @@ fn layouts(config: &Config, n_values: usize) -> Option<Vec<Layout>> {
     })
 }
 
-/// Refuses a file that cannot hold the networks that its configuration describes: whoever makes
-/// them would allocate by sizes that nothing vouches for.
-pub(crate) fn check_size(input: &Decoder<'_>, config: &Config) -> Result<Vec<Layout>> {
+/// Name of the branch networks, before their number.
+const BRANCHES: &str = "energy.network.";
+
+/// Refuses a file with branch networks that cannot hold those that its configuration describes:
+/// whoever makes them would allocate by sizes that nothing vouches for.
+pub(crate) fn check_size(input: &Decoder<'_>, config: &Config) -> Result<()> {
+    if input
+        .names_with_prefix("")
+        .iter()
+        .any(|name| name.contains(BRANCHES))
+    {
+        bounded_layouts(input, config)?;
+    }
+    Ok(())
+}
+
+fn bounded_layouts(input: &Decoder<'_>, config: &Config) -> Result<Vec<Layout>> {
     let n_values = input.n_values();
     layouts(config, n_values).ok_or_else(|| {
         input.content(
@@ -63,11 +77,10 @@ pub(crate) fn decode(
     config: &Config,
     numbers: Numbers,
 ) -> Result<Tensors> {
-    const BRANCHES: &str = "energy.network.";
-    let layouts = check_size(input, config)?;
     let mut networks = Tensors::default();
     let names = input.names_with_prefix("energy.");
     if names.iter().any(|name| name.starts_with(BRANCHES)) {
+        let layouts = bounded_layouts(input, config)?;
         for b in 0..config.n_sources * layouts.len() {
             let (name, len) = (format!("{BRANCHES}{b}"), layouts[b % layouts.len()].len());
             networks.put(&name, input.matrix(&name, len, 1, numbers)?);

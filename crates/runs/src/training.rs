@@ -155,9 +155,14 @@ impl<'a> Training<'a> {
             }
             autosave(&self.session.state(), &self.log)?;
         };
+        // Before results are formed, which takes a while: whatever happens then, nothing is lost.
+        let state = (stop == SessionEnd::Interrupted).then(|| self.session.state());
+        if let Some(state) = &state {
+            autosave(state, &self.log)?;
+        }
         watcher.event(Event::Trained);
         Ok(Trained {
-            state: (stop == SessionEnd::Interrupted).then(|| self.session.state()),
+            state,
             separation: self.session.finish(),
             log: self.log,
         })

@@ -9,9 +9,9 @@
 //! | `history.csv`, `scores.csv` | what was recorded so far |
 //!
 //! Each file is replaced whole. The checkpoint is written last: whatever a crash leaves, the other
-//! files are at most ahead of it, and what is ahead is dropped when the run is resumed. Of a
-//! recording or a reference that was held in memory only that is kept: whoever resumes the run
-//! gives it again.
+//! files are at most ahead of it, and what is ahead is dropped when the run is resumed (of steps
+//! and seconds, which only tell how long it took, it is kept). Of a recording or a reference that
+//! was held in memory only that is kept: whoever resumes the run gives it again.
 
 use crate::data::{Data, absolute};
 use crate::error::{Error, InPlaceOfARun, Result};

@@ -62,6 +62,12 @@ impl Plan {
         self.steps
     }
 
+    /// Whether a step sees one block of a long recording and nothing else: sources that are a map have
+    /// no moments by which the rest could be followed.
+    pub(crate) fn looks_at_one_block(&self) -> bool {
+        self.is_long && self.coordinates == Coordinates::Neural
+    }
+
     /// β, where the mixer's output layer is eliminated.
     pub(crate) fn elimination_ridge(&self) -> Option<f64> {
         (self.config.mixer.elimination == Elimination::LeastSquares).then_some(self.ridge)

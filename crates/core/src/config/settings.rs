@@ -28,7 +28,7 @@ sections! {
         /// Every random choice comes from this seed.
         seed: u64 = 0;
         /// Independent starts; the one with the lowest final smoothed objective is kept.
-        restarts: usize = 1, within at_least(1.0);
+        restarts: usize = 1, within from_to(1.0, 10_000.0);
         /// Worker threads; 0 takes all cores. It never changes a result.
         threads: usize = 0, within from_to(0.0, 1024.0);
         /// Which arithmetic evaluates the branch networks.
@@ -58,7 +58,7 @@ sections! {
         /// Family of the mixer.
         kind: MixerKind = MixerKind::Affine;
         /// Hidden sizes of the MLP.
-        hidden: Vec<usize> = vec![32], within at_least(1.0), fits relations::hidden_layers;
+        hidden: Vec<usize> = vec![32], within from_to(1.0, 4096.0), fits relations::hidden_layers;
         /// Nonlinearity of the MLP.
         activation: Activation = Activation::Tanh;
         /// Whether the MLP has a linear path beside its hidden layers.
@@ -140,7 +140,7 @@ sections! {
         /// identifiable, so no structure may depend on it.
         random_sign: bool = true;
         /// Shift the positional encoding by a random number of patches below this; 0 turns it off.
-        max_shift: usize = 64;
+        max_shift: usize = 64, within from_to(0.0, 65_536.0);
         /// Longest stretch of samples that a branch reads in one step; longer recordings are read
         /// in random crops. 0 reads everything.
         crop: usize = 1024;

@@ -83,7 +83,9 @@ impl Grid {
             random_sign: settings.random_sign,
             n_samples: rows.n_samples(),
         };
-        grid.accepts(&(0..rows.n_samples()))?;
+        if !plan.looks_at_one_block() {
+            grid.accepts(&(0..rows.n_samples()))?;
+        }
         Ok(grid)
     }
 
@@ -228,6 +230,7 @@ impl Draws {
 
     /// Replaces the draw of one branch by a given one over all patches, for reproducing a recorded
     /// run.
+    #[cfg(feature = "internals")]
     pub fn set(
         &mut self,
         branch: usize,

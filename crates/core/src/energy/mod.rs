@@ -8,15 +8,15 @@
 //!
 //! Deliberately absent: where the sources come from, their weight in J, schedules and clipping.
 
-mod draws;
+pub(crate) mod draws;
 mod phi;
-mod transformer;
+pub(crate) mod transformer;
 
-pub use draws::Draws;
 pub(crate) use phi::Phi;
 pub use rand::Rng;
 pub use strt_kernels::AdamStep;
-pub use transformer::Transformer;
+pub use strt_signal::rows::Rows;
+pub(crate) use transformer::Transformer;
 
 use crate::Result;
 use crate::config::Plan;
@@ -26,8 +26,8 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Makes the energy of a restart from the plan and the restart's seed.
-pub type MakeEnergy = Arc<dyn Fn(&Plan, u64) -> Result<Box<dyn Energy>> + Send + Sync>;
+/// Makes the energy of a restart from the plan, the samples that are there, and the restart's seed.
+pub type MakeEnergy = Arc<dyn Fn(&Plan, &Rows, u64) -> Result<Box<dyn Energy>> + Send + Sync>;
 
 /// Consecutive samples of one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,15 +58,16 @@ pub struct Found<'a> {
     pub by_source: &'a [f64],
     /// The share of each source's variance that is predicted, from 0 to 1.
     pub predicted: &'a [f64],
-    /// ℓ_kr, row-major (K×R): the mean squared error of source k at scale r. Empty where there are
-    /// no scales.
+    /// ℓ_kr, row-major (K×R): the mean squared error of source k at scale r. An energy that knows no
+    /// scales repeats that of the source.
     pub by_scale: &'a [f64],
 }
 
 /// Judges the sources of a run, and learns to.
 ///
 /// A step calls [`Energy::sample`], then [`Energy::evaluate`], then, unless the run ends,
-/// [`Energy::update`]. The same seed must give the same bits: everything random comes from `rng`.
+/// [`Energy::update`]. Equal seeds must give equal bits: everything random comes from `rng`. A run
+/// whose λ_str is 0 evaluates with weight 0, where L_str is to be 0.
 pub trait Energy: Any + Send {
     /// Whether windows can be drawn among these samples of the recording.
     ///
@@ -102,7 +103,8 @@ pub trait Energy: Any + Send {
     /// Source k takes over what was learned about source `order[k]`.
     fn permute(&mut self, order: &[usize]);
 
-    /// Puts the learned parameters, which judge the sources of new data too.
+    /// Puts the learned parameters, which judge the sources of new data too. Names begin with
+    /// `energy.` and are those of the first step from the beginning.
     fn save_parameters(&self, to: &mut Tensors);
 
     /// Takes back what [`Energy::save_parameters`] has put.
@@ -111,7 +113,7 @@ pub trait Energy: Any + Send {
     /// When a tensor is missing or has another shape.
     fn restore_parameters(&mut self, from: &Tensors) -> Result<()>;
 
-    /// Puts the state of the optimiser, beside the parameters.
+    /// Puts the state of the optimiser, beside the parameters and under names of the same form.
     fn save_optimizer(&self, to: &mut Tensors);
 
     /// Takes back what [`Energy::save_optimizer`] has put.
@@ -121,5 +123,7 @@ pub trait Energy: Any + Send {
     fn restore_optimizer(&mut self, from: &Tensors) -> Result<()>;
 
     /// The kept gradient in the parameters, under their names, for checks of gradients.
-    fn gradient(&self) -> Tensors;
+    fn gradient(&self) -> Tensors {
+        Tensors::default()
+    }
 }

@@ -106,16 +106,13 @@ impl Transformer {
     }
 
     /// The networks.
+    #[cfg(feature = "internals")]
     pub fn engine(&self) -> &dyn Engine {
         &*self.engine
     }
 
-    /// The windows and masks of the next evaluation.
-    pub fn draws(&self) -> &Draws {
-        &self.draws
-    }
-
     /// The windows and masks of the next evaluation, to be replaced by given ones.
+    #[cfg(feature = "internals")]
     pub fn draws_mut(&mut self) -> &mut Draws {
         &mut self.draws
     }

@@ -69,8 +69,8 @@ impl Trainer {
         tensors
     }
 
-    /// Continues a run from its checkpoint on the same recording; `start` gives again what the run
-    /// was started with.
+    /// Continues a run from its checkpoint on the same recording; `start` holds what the run was
+    /// started with.
     ///
     /// # Errors
     /// When the recording is another one, or the checkpoint does not fit its own configuration.

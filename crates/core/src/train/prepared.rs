@@ -1,7 +1,7 @@
 //! What all restarts of one recording share: the checked plan, the scaled channels and their
 //! whitening.
 
-use crate::config::{Branches, Config, Coordinates, Plan};
+use crate::config::{Branches, Config, Plan};
 use crate::energy::Transformer;
 use crate::preprocess::observations::Observations;
 use crate::preprocess::{ChannelScaling, ChannelScalingOptions, DEFAULT_RANK_TOLERANCE, Whitening};
@@ -129,7 +129,7 @@ pub fn usable_patch_sizes(recording: &Recording, config: &Config) -> Vec<usize> 
         let offers_windows = |plan: Plan| {
             let (rows, len) = (rows(recording), plan.block_len);
             let energy = Transformer::new(&plan, &rows, 0)?;
-            if plan.is_long && plan.coordinates == Coordinates::Neural {
+            if plan.looks_at_one_block() {
                 Excerpts::one_block(&rows, len, &energy)?;
             }
             Ok(())

@@ -104,11 +104,11 @@ struct Origin {
 }
 
 impl Origin {
-    /// A restart before its first step.
-    fn begin(&self, restart: usize, pool: &Arc<rayon::ThreadPool>) -> Result<Trainer> {
+    /// A restart before its first step; it gets its threads when it runs.
+    fn begin(&self, restart: usize) -> Result<Trainer> {
         let seed = restart_seed(self.prepared.plan.config().seed, restart);
         let start = self.start.clone();
-        Trainer::from_prepared(&self.prepared, pool.clone(), seed, restart, start)
+        Trainer::from_prepared(&self.prepared, thread_pool(1)?, seed, restart, start)
     }
 
     /// Runs one restart to its end, or to where it is interrupted.
@@ -121,7 +121,7 @@ impl Origin {
     ) {
         let mut trainer = match std::mem::replace(place, Restart::Waiting) {
             Restart::Running(trainer) => trainer,
-            _ => match self.begin(restart, pool) {
+            _ => match self.begin(restart) {
                 Ok(trainer) => Box::new(trainer),
                 Err(error) => return shared.fail(error),
             },
@@ -139,7 +139,6 @@ impl Origin {
 /// A run of one or more restarts in progress.
 pub struct Session {
     origin: Origin,
-    pools: Vec<Arc<rayon::ThreadPool>>, // one for each restart that runs at the same time
     restarts: Vec<Restart>,
     best: Option<Separation>, // of those that have ended
 }
@@ -169,32 +168,35 @@ impl Session {
     /// When configuration, recording and parts do not fit together.
     pub fn new(recording: &Recording, config: &Config, start: Start) -> Result<Session> {
         let prepared = Prepared::new(recording, config)?;
-        let mut session = Session::before_the_start(Origin { prepared, start })?;
+        let mut session = Session::before_the_start(Origin { prepared, start });
         // The first restart is made at once: what it refuses is refused before anything runs.
-        let first = session.origin.begin(0, &session.pools[0])?;
+        let first = session.origin.begin(0)?;
         session.restarts[0] = Restart::Running(Box::new(first));
         Ok(session)
     }
 
-    fn before_the_start(origin: Origin) -> Result<Session> {
-        let config = origin.prepared.plan.config();
-        let threads = match config.threads {
+    fn before_the_start(origin: Origin) -> Session {
+        let restarts = origin.prepared.plan.config().restarts;
+        Session {
+            restarts: (0..restarts).map(|_| Restart::Waiting).collect(),
+            best: None,
+            origin,
+        }
+    }
+
+    /// Threads for `n_open` restarts: side by side as far as they go, the rest shared out.
+    fn pools(&self, n_open: usize) -> Result<Vec<Arc<rayon::ThreadPool>>> {
+        let threads = match self.origin.prepared.plan.config().threads {
             0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
             n => n,
         };
-        let side_by_side = config.restarts.min(threads);
-        Ok(Session {
-            pools: (0..side_by_side)
-                .map(|_| thread_pool(threads / side_by_side))
-                .collect::<Result<_>>()?,
-            restarts: (0..config.restarts).map(|_| Restart::Waiting).collect(),
-            best: None,
-            origin,
-        })
+        let n = n_open.min(threads);
+        (0..n)
+            .map(|i| thread_pool(threads / n + usize::from(i < threads % n)))
+            .collect()
     }
 
-    /// Continues from a state on the same recording; `start` gives again what the run was started
-    /// with.
+    /// Continues from a state on the same recording; `start` holds what the run was started with.
     ///
     /// # Errors
     /// When the recording is another one, or the parts of the state do not fit together.
@@ -209,7 +211,7 @@ impl Session {
         };
         check_recording(recording, first)?;
         let prepared = Prepared::new(recording, &first.config)?;
-        let mut session = Session::before_the_start(Origin { prepared, start })?;
+        let mut session = Session::before_the_start(Origin { prepared, start });
         if state.best.is_some() == state.finished.is_empty() {
             return Err(refuse(&state));
         }
@@ -227,8 +229,7 @@ impl Session {
                 return Err(refuse(&state));
             }
             let Origin { prepared, start } = &session.origin;
-            let pool = session.pools[0].clone();
-            let trainer = Trainer::restored(prepared, pool, checkpoint, start.clone())?;
+            let trainer = Trainer::restored(prepared, thread_pool(1)?, checkpoint, start.clone())?;
             session.restarts[checkpoint.restart] = Restart::Running(Box::new(trainer));
         }
         session.best = state.best;
@@ -243,6 +244,7 @@ impl Session {
     pub fn run(&mut self, observer: &mut dyn Observer) -> Result<SessionEnd> {
         let is_open = |&i: &usize| !matches!(self.restarts[i], Restart::Ended(_));
         let open: Vec<usize> = (0..self.restarts.len()).filter(is_open).collect();
+        let pools = self.pools(open.len())?;
         let places: Vec<Mutex<Restart>> = std::mem::take(&mut self.restarts)
             .into_iter()
             .map(Mutex::new)
@@ -264,7 +266,7 @@ impl Session {
                 origin.advance(&mut place, restart, pool, &shared);
             }
         };
-        match &self.pools[..] {
+        match &pools[..] {
             [pool] => work(pool),
             pools => std::thread::scope(|scope| {
                 for pool in pools {
@@ -302,7 +304,7 @@ impl Session {
         if !self.restarts.iter().any(running)
             && let Some(next) = self.restarts.iter().position(waiting)
         {
-            let trainer = self.origin.begin(next, &self.pools[0])?;
+            let trainer = self.origin.begin(next)?;
             self.restarts[next] = Restart::Running(Box::new(trainer));
         }
         Ok(())
@@ -339,6 +341,8 @@ impl Session {
         for restart in restarts {
             match restart {
                 Restart::Waiting => {}
+                // Begun so that the state had one, and interrupted at once.
+                Restart::Running(trainer) if trainer.step() == 0 && best.is_some() => {}
                 Restart::Running(trainer) => {
                     let separation = trainer.finish();
                     summaries.push(separation.summary());

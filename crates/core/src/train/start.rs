@@ -2,20 +2,58 @@
 
 use super::prepared::Prepared;
 use super::trainer::Start;
-use crate::config::{AssignmentRule, Elimination, Init, MixerKind, Reason};
-use crate::energy::{Energy, Transformer};
+use crate::config::{AssignmentRule, Elimination, Init, MixerKind, Plan, Reason};
+use crate::energy::{Energy, Found, Transformer};
 use crate::mixer::{Mixer, MlpMixer};
 use crate::space::Initial;
+use crate::tensors::Tensors;
 use crate::{Error, Result};
 use faer::Mat;
 use strt_classic::{Baseline, Components, Method};
 
 /// The energy of the plan, or the caller's own.
 pub(super) fn energy(prepared: &Prepared, seed: u64, start: &Start) -> Result<Box<dyn Energy>> {
-    let plan = &prepared.plan;
-    match &start.energy {
-        Some(make) => make(plan, seed),
-        None => Ok(Box::new(Transformer::new(plan, &prepared.rows, seed)?)),
+    let (plan, rows) = (&prepared.plan, &prepared.rows);
+    let Some(make) = &start.energy else {
+        return Ok(Box::new(Transformer::new(plan, rows, seed)?));
+    };
+    let energy = make(plan, rows, seed)?;
+    check_energy(&*energy, plan)?;
+    Ok(energy)
+}
+
+/// Refuses an energy that does not say of every source and scale what it found, or whose tensors
+/// could be taken for those of another part.
+fn check_energy(energy: &dyn Energy, plan: &Plan) -> Result<()> {
+    let Found {
+        by_source,
+        predicted,
+        by_scale,
+    } = energy.found();
+    let (k, n_branches) = (plan.config().n_sources, plan.branches().n_branches());
+    for (what, expected, found) in [
+        ("values by source of the energy", k, by_source.len()),
+        ("predicted shares of the energy", k, predicted.len()),
+        ("values by scale of the energy", n_branches, by_scale.len()),
+    ] {
+        if expected != found {
+            let (expected, found) = (expected.to_string(), found.to_string());
+            return Err(Error::Shape {
+                what,
+                expected,
+                found,
+            });
+        }
+    }
+    let mut tensors = Tensors::default();
+    energy.save_parameters(&mut tensors);
+    energy.save_optimizer(&mut tensors);
+    match tensors
+        .iter()
+        .find(|(name, _)| !name.starts_with("energy."))
+    {
+        None => Ok(()),
+        Some((name, _)) => Err(Error::EnergyTensor { name: name.into() }),
     }
 }
 

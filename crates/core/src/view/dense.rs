@@ -157,6 +157,10 @@ impl Dense {
     pub fn close(&mut self) -> MatRef<'_, f64> {
         self.standardize
             .backward(self.d_z.as_ref(), &self.rows, self.d_s.as_mut());
+        // A missing sample is no parameter, whatever an energy says of it.
+        for k in 0..self.d_s.ncols() {
+            self.rows.zero_missing(col_mut(self.d_s.as_mut(), k));
+        }
         self.d_s.as_ref()
     }
 

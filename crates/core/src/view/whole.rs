@@ -20,7 +20,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use std::sync::Arc;
 use strt_kernels::AdamStep;
-use strt_signal::columns::col;
+use strt_signal::columns::{col, col_mut};
 use strt_signal::rows::Rows;
 
 /// The data of a short recording: scaled channels and their whitening, 0 in missing rows.
@@ -114,15 +114,21 @@ impl Samples for Whole {
 impl View for Whole {
     fn place(&mut self, a: Option<&Mat<f64>>, _excerpt: &Excerpt, _windows: &[Window]) {
         let (whitened, free) = ((*self.data.whitened).as_ref(), &self.free);
-        self.dense.place(|mut s| match (a, free) {
-            (Some(a), free) => {
-                matmul(s.as_mut(), Accum::Replace, whitened, a, 1.0, Par::Seq);
-                if let Some(Free { e, .. }) = free {
-                    s += e;
+        let rows = self.dense.rows.clone();
+        self.dense.place(|mut s| {
+            match (a, free) {
+                (Some(a), free) => {
+                    matmul(s.as_mut(), Accum::Replace, whitened, a, 1.0, Par::Seq);
+                    if let Some(Free { e, .. }) = free {
+                        s += e;
+                    }
                 }
+                (None, Some(Free { e, .. })) => s.copy_from(e),
+                (None, None) => s.fill(0.0),
             }
-            (None, Some(Free { e, .. })) => s.copy_from(e),
-            (None, None) => s.fill(0.0),
+            for k in 0..s.ncols() {
+                rows.zero_missing(col_mut(s.as_mut(), k));
+            }
         });
     }
 

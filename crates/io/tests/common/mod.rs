@@ -129,7 +129,7 @@ pub fn assert_same(a: &Separation, b: &Separation) {
 }
 
 /// The message of a refusal holds all these words.
-pub fn refused<T>(result: strt_io::Result<T>, words: &[&str]) {
+pub fn refused<T, E: std::fmt::Display>(result: Result<T, E>, words: &[&str]) {
     let message = match result {
         Ok(_) => panic!("should be refused, naming {words:?}"),
         Err(error) => error.to_string(),

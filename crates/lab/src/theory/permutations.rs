@@ -20,8 +20,7 @@ use super::{Axis, Bound, Check, Figure, Findings, Side, Variant, tiny};
 use crate::Result;
 use faer::Mat;
 use strtransformer::Trainer;
-use strtransformer::energy::Draws;
-use strtransformer::internals::Inspect;
+use strtransformer::internals::{Draws, Inspect};
 
 pub(super) const CHECK: Check = Check {
     name: "permutations",
