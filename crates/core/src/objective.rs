@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Mixer and energy read S or Z as the configuration says. What S is, and how much of it a step
-//! sees, is the space's business ([`crate::space`]); what structure is, the energy's
+//! sees, is the space's business (`space/`); what structure is, the energy's
 //! ([`crate::energy`]).
 
 use crate::config::Plan;

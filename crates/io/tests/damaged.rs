@@ -334,7 +334,7 @@ fn metadata_that_does_not_fit() {
             "hidden = [5, 3]",
             "hidden = [5, 4611686018427387904]",
         ),
-        &["mixer.parameters", "Mlp"],
+        &["mixer.hidden", "4096"],
     );
     refused(
         ("config", "hidden = [5, 3]", "hidden = [3, 5]"),
