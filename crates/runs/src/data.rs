@@ -2,7 +2,7 @@
 //! memory.
 //!
 //! In: a [`Source`], a [`Truth`] and the [`ReadOptions`] that are kept with a run, so that a
-//! resumed one reads the same. Out: [`Data`]. The watcher is told what was read; nothing is written
+//! resumed one reads the same. Out: `Data`. The watcher is told what was read; nothing is written
 //! here.
 
 use crate::error::{Error, Result};
