@@ -99,9 +99,9 @@ sections! {
                        for the affine mixer and 1/3 otherwise"
             |config, _| Some(match config.coordinates() {
                 Coordinates::Direct => 0.0,
-                Coordinates::Fiber if config.is_affine() => 1.0,
-                Coordinates::Fiber => 1.0 / 3.0,
                 Coordinates::Neural => 0.15,
+                _ if config.is_affine() => 1.0,
+                _ => 1.0 / 3.0,
             });
         /// How fast E moves, in `fiber` coordinates.
         ///
@@ -178,8 +178,8 @@ sections! {
             |config, facts| Some(match config.coordinates() {
                 _ if config.is_affine() => 100.0,
                 Coordinates::Direct => 1.0,
-                Coordinates::Fiber => 2.0,
                 Coordinates::Neural => 4.0,
+                _ => 2.0,
             } * facts.n_observed() as f64 / REFERENCE_VALUES);
         /// Weight λ_str of the structural energy.
         structure: Option<f64> = None, within at_least(0.0),
@@ -266,8 +266,8 @@ sections! {
             automatic "0.02 for S (`direct`), 0.001 for E (`fiber`), 0.004 for the bend (`neural`)"
             |config, _| Some(match config.coordinates() {
                 Coordinates::Direct => 0.02,
-                Coordinates::Fiber => 0.001,
                 Coordinates::Neural => 0.004,
+                _ => 0.001,
             });
         /// The branch networks.
         networks: f64 = 0.003, within at_least(0.0);
