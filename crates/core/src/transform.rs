@@ -30,8 +30,8 @@ pub struct Transformed {
 }
 
 impl Separation {
-    /// Sources of `recording` under a model that was trained with an energy of the caller's own, which
-    /// `energy` makes again; otherwise as [`Separation::transform`].
+    /// Sources of `recording` under a model that was trained with an energy of the caller's own,
+    /// which `energy` makes again; otherwise as [`Separation::transform`].
     ///
     /// # Errors
     /// When channels or energy are others than those of the training.

@@ -112,10 +112,10 @@
 //! | `unmixing` | (m+1)×K | scaled channels → S, or its linear part; the last row are offsets |
 //! | `bend` | h×(2K+1) | in neural coordinates Uᵀ, b and V of S = linear part + tanh(Zw·U + b)·V |
 //! | `gauge.mean`, `gauge.divisor` | K | the standardised source is (S − mean)/divisor |
-//! | `energy.network.<k·R + r>` | n×1 | network of source k, patch size r: [`strt_kernels::Layout`] |
+//! | `energy.network.<k·R + r>` | n×1 | network (k, r), as [`strt_kernels::Layout`] lays it out |
 //!
-//! A model that was trained with an energy of the caller's own has that energy's tensors, `energy.…`,
-//! in place of the networks.
+//! A model that was trained with an energy of the caller's own has that energy's tensors,
+//! `energy.…`, in place of the networks.
 //!
 //! `state`: `samples` (T), `channel_names` (m strings), `sampling_rate` (or null), `stop`
 //! (`plateau`, `step_limit`, `interrupted`, `diverged`), `converged`, `steps`, `seed` and `restart`
@@ -139,11 +139,11 @@
 //! | `energy.network.<k·R + r>` | n×1 | the networks; `energy.updates` counts their updates |
 //! | `<tensor>.first`, `.second` | of the tensor | Adam's moments of what moves |
 //! | `<tensor>.updates` | 1×1 | how many updates it has had |
-//! | `<tensor>.counts`, `.squares` | of the tensor | sparse Adam of `space.s` or `space.e`, in blocks |
+//! | `<tensor>.counts`, `.squares` | of the tensor | sparse Adam of free sources, in blocks |
 //! | `<tensor>.with_components`, … | | running moments of these, in blocks |
 //!
-//! `state`: `samples`, `channels` and `fingerprint` of the recording, `running` (for each restart in
-//! progress: `restart`, `seed`, `step`, the smoothed objective by `average`, `weight`, `best` and
+//! `state`: `samples`, `channels` and `fingerprint` of the recording, `running` (for each restart
+//! in progress: `restart`, `seed`, `step`, the smoothed objective by `average`, `weight`, `best` and
 //! `since_best`, and `terms`), `finished` (for each that has ended, as `restarts` of a model).
 //!
 //! ## From Python

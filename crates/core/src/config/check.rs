@@ -62,8 +62,8 @@ impl Plan {
         self.steps
     }
 
-    /// Whether a step sees one block of a long recording and nothing else: sources that are a map have
-    /// no moments by which the rest could be followed.
+    /// Whether a step sees one block of a long recording and nothing else: sources that are a map
+    /// have no moments by which the rest could be followed.
     pub(crate) fn looks_at_one_block(&self) -> bool {
         self.is_long && self.coordinates == Coordinates::Neural
     }

@@ -58,8 +58,8 @@ pub struct Found<'a> {
     pub by_source: &'a [f64],
     /// The share of each source's variance that is predicted, from 0 to 1.
     pub predicted: &'a [f64],
-    /// ℓ_kr, row-major (K×R): the mean squared error of source k at scale r. An energy that knows no
-    /// scales repeats that of the source.
+    /// ℓ_kr, row-major (K×R): the mean squared error of source k at scale r. An energy that knows
+    /// no scales repeats that of the source.
     pub by_scale: &'a [f64],
 }
 
