@@ -143,8 +143,9 @@
 //! | `<tensor>.with_components`, … | | running moments of these, in blocks |
 //!
 //! `state`: `samples`, `channels` and `fingerprint` of the recording, `running` (for each restart
-//! in progress: `restart`, `seed`, `step`, the smoothed objective by `average`, `weight`, `best` and
-//! `since_best`, and `terms`), `finished` (for each that has ended, as `restarts` of a model).
+//! in progress: `restart`, `seed`, `step`, the smoothed objective by `average`, `weight`, `best`
+//! and `since_best`, and `terms`), `finished` (for each that has ended, as `restarts` of a
+//! model).
 //!
 //! ## From Python
 //!
