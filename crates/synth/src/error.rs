@@ -18,7 +18,7 @@ pub enum Error {
     },
     /// No mixing has this name.
     #[error(
-        "configuration: mixing = \"{name}\": expected one of linear, pnl, mlp2, mlp3, \
+        "configuration: mixing = \"{name}\": expected one of linear, pnl, asinh, mlp2, mlp3, \
          leakymlp<layers>, tanhmlp<layers>, conditioned<number> (such as leakymlp3)"
     )]
     UnknownMixing {

@@ -1,7 +1,7 @@
 //! Names of source kinds and mixings, as typed on a command line and printed in tables.
 //!
 //! In: text. Out: [`SourceKind`] and [`MixingKind`], and back. What the names mean is in
-//! `sources.rs`, `segments.rs` and `mixing.rs`.
+//! `sources.rs`, `segments.rs`, `dynamics` and `mixing.rs`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,11 +39,37 @@ pub enum SourceKind {
     /// White Gaussian noise whose variance changes smoothly: nothing but the variance tells the
     /// sources apart.
     Nonstationary,
+    /// Independent runs of the Lorenz system (x, step 0.05), as all kinds below made Gaussian by
+    /// ranks: sources of one law, which share spectrum and marginal.
+    Lorenz,
+    /// Its variable z.
+    LorenzZ,
+    /// Runs of the Rössler system (x, step 0.3), in the regime where phases diffuse.
+    Rossler,
+    /// Runs of the Mackey–Glass equation (delay 17, step 2).
+    MackeyGlass,
+    /// Runs of the Hénon map.
+    Henon,
+    /// Runs of the logistic map, whose samples are uncorrelated.
+    Logistic,
+    /// Runs of a van der Pol oscillator driven by noise.
+    VanDerPol,
+    /// Runs of a threshold autoregression.
+    Tar,
+    /// Runs of a GARCH(1,1) process.
+    Garch,
+    /// Runs of two coupled van der Pol oscillators driven by noise, heard together.
+    Coupled,
+    /// In turn: z of the Lorenz system, z of another run backwards in time, a surrogate of a third
+    /// run (same spectrum and marginal, random phases).
+    LorenzBackwards,
+    /// x of the Lorenz system, and surrogates of it; only the first source can be identified.
+    LorenzSurrogates,
 }
 
 impl SourceKind {
     /// Every kind.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 21] = [
         Self::Gp,
         Self::GpClose,
         Self::Sines,
@@ -53,6 +79,18 @@ impl SourceKind {
         Self::SegmentLaplace,
         Self::SegmentGaussian,
         Self::Nonstationary,
+        Self::Lorenz,
+        Self::LorenzZ,
+        Self::Rossler,
+        Self::MackeyGlass,
+        Self::Henon,
+        Self::Logistic,
+        Self::VanDerPol,
+        Self::Tar,
+        Self::Garch,
+        Self::Coupled,
+        Self::LorenzBackwards,
+        Self::LorenzSurrogates,
     ];
 
     /// Its name, as typed and printed.
@@ -67,6 +105,18 @@ impl SourceKind {
             Self::SegmentLaplace => "segmentlaplace",
             Self::SegmentGaussian => "segmentgaussian",
             Self::Nonstationary => "nonstationary",
+            Self::Lorenz => "lorenz",
+            Self::LorenzZ => "lorenzz",
+            Self::Rossler => "rossler",
+            Self::MackeyGlass => "mackeyglass",
+            Self::Henon => "henon",
+            Self::Logistic => "logistic",
+            Self::VanDerPol => "vanderpol",
+            Self::Tar => "tar",
+            Self::Garch => "garch",
+            Self::Coupled => "coupled",
+            Self::LorenzBackwards => "lorenzbackwards",
+            Self::LorenzSurrogates => "lorenzsurrogates",
         }
     }
 
@@ -82,6 +132,18 @@ impl SourceKind {
             Self::SegmentLaplace => 7,
             Self::SegmentGaussian => 8,
             Self::Nonstationary => 9,
+            Self::Lorenz => 10,
+            Self::LorenzZ => 11,
+            Self::Rossler => 12,
+            Self::MackeyGlass => 13,
+            Self::Henon => 14,
+            Self::Logistic => 15,
+            Self::VanDerPol => 16,
+            Self::Tar => 17,
+            Self::Garch => 18,
+            Self::Coupled => 19,
+            Self::LorenzBackwards => 20,
+            Self::LorenzSurrogates => 21,
         }
     }
 }
@@ -117,6 +179,8 @@ pub enum MixingKind {
     },
     /// Post-nonlinear: tanh(z) + 0.3·z of a linear mixture.
     Pnl,
+    /// Post-nonlinear: arcsinh(2·z) of a linear mixture.
+    Asinh,
     /// K × K, leaky ReLU with slope 0.4, m × K.
     Mlp2,
     /// Two K × K layers, each followed by tanh(z) + 0.2·z, then m × K.
@@ -152,6 +216,7 @@ impl MixingKind {
             Self::Pnl => 2,
             Self::Mlp2 => 3,
             Self::Mlp3 => 4,
+            Self::Asinh => 5,
             Self::LeakyMlp { layers } => 0x100 + layers as u64,
             Self::TanhMlp { layers } => 0x200 + layers as u64,
             Self::Conditioned { condition } => 0x4000 + condition as u64,
@@ -185,6 +250,7 @@ impl fmt::Display for MixingKind {
             Self::Linear => formatter.pad("linear"),
             Self::Conditioned { condition } => formatter.pad(&format!("conditioned{condition}")),
             Self::Pnl => formatter.pad("pnl"),
+            Self::Asinh => formatter.pad("asinh"),
             Self::Mlp2 => formatter.pad("mlp2"),
             Self::Mlp3 => formatter.pad("mlp3"),
             Self::LeakyMlp { layers } => formatter.pad(&format!("leakymlp{layers}")),
@@ -204,6 +270,7 @@ impl FromStr for MixingKind {
         let kind = match text {
             "linear" => Self::Linear,
             "pnl" => Self::Pnl,
+            "asinh" => Self::Asinh,
             "mlp2" => Self::Mlp2,
             "mlp3" => Self::Mlp3,
             _ => {
@@ -235,6 +302,7 @@ mod tests {
         for text in [
             "linear",
             "pnl",
+            "asinh",
             "mlp2",
             "mlp3",
             "leakymlp5",
@@ -271,6 +339,7 @@ mod tests {
         let mixings = [
             "linear",
             "pnl",
+            "asinh",
             "mlp2",
             "mlp3",
             "leakymlp1",

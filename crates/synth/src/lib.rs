@@ -7,6 +7,8 @@
 //! problems.
 
 mod conditioned;
+mod covariance;
+mod dynamics;
 pub mod error;
 mod kinds;
 mod mixing;

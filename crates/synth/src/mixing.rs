@@ -42,14 +42,8 @@ pub(super) fn mix(spec: &ProblemSpec, sources: &Mat<f64>) -> Result<Mixed> {
                 matrix: Some(matrix),
             })
         }
-        MixingKind::Pnl => {
-            let mut mixed = layered(spec, sources, 1, |z| z, &mut rng)?;
-            activate(&mut mixed.channels, |z| libm::tanh(z) + 0.3 * z);
-            Ok(Mixed {
-                matrix: None,
-                ..mixed
-            })
-        }
+        MixingKind::Pnl => post_nonlinear(spec, sources, |z| libm::tanh(z) + 0.3 * z, &mut rng),
+        MixingKind::Asinh => post_nonlinear(spec, sources, |z| libm::asinh(2.0 * z), &mut rng),
         MixingKind::Mlp2 => layered(spec, sources, 2, |z| leaky(z, 0.4), &mut rng),
         MixingKind::Mlp3 => layered(spec, sources, 3, |z| libm::tanh(z) + 0.2 * z, &mut rng),
         MixingKind::LeakyMlp { layers } => {
@@ -59,6 +53,21 @@ pub(super) fn mix(spec: &ProblemSpec, sources: &Mat<f64>) -> Result<Mixed> {
             layered(spec, sources, layers, |z| libm::tanh(z) + 0.1 * z, &mut rng)
         }
     }
+}
+
+/// A linear mixture, and the nonlinearity of every channel.
+fn post_nonlinear(
+    spec: &ProblemSpec,
+    sources: &Mat<f64>,
+    nonlinearity: impl Fn(f64) -> f64,
+    rng: &mut ChaCha8Rng,
+) -> Result<Mixed> {
+    let mut mixed = layered(spec, sources, 1, |z| z, rng)?;
+    activate(&mut mixed.channels, nonlinearity);
+    Ok(Mixed {
+        matrix: None,
+        ..mixed
+    })
 }
 
 /// `n_layers` − 1 times a K × K matrix and the nonlinearity, then an m × K matrix.

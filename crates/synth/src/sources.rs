@@ -12,6 +12,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
+use super::dynamics::{self, normal_scores};
 use super::segments;
 use super::{ProblemSpec, Purpose, SourceKind};
 
@@ -24,6 +25,10 @@ const FORGOTTEN: f64 = 1e-12;
 const SINE_CYCLES: (f64, f64) = (31.0, 3.0);
 /// Within `nonsmooth`, repetitions of the three waves are sped up by at most this factor.
 const SPEED_RANGE: f64 = 3.0;
+
+/// Length-scales of the sources of `gp` and of `gpclose`.
+const GP: [f64; 3] = [6.0, 20.0, 70.0];
+const GP_CLOSE: [f64; 3] = [10.0, 16.0, 26.0];
 
 /// Raw sources, T × K.
 pub(super) fn generate(spec: &ProblemSpec) -> Mat<f64> {
@@ -38,14 +43,10 @@ pub(super) fn generate(spec: &ProblemSpec) -> Mat<f64> {
 fn generate_one(spec: &ProblemSpec, source: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
     let (n_samples, n_sources) = (spec.n_samples, spec.n_sources);
     match spec.kind {
-        SourceKind::Gp => {
-            gaussian_process(n_samples, spread([6.0, 20.0, 70.0], source, n_sources), rng)
+        SourceKind::Gp => gaussian_process(n_samples, spread(GP, source, n_sources), rng),
+        SourceKind::GpClose => {
+            gaussian_process(n_samples, spread(GP_CLOSE, source, n_sources), rng)
         }
-        SourceKind::GpClose => gaussian_process(
-            n_samples,
-            spread([10.0, 16.0, 26.0], source, n_sources),
-            rng,
-        ),
         SourceKind::Sines => sines(n_samples, source, n_sources, rng),
         SourceKind::Ar => {
             let pole = ar_pole(source, n_sources);
@@ -58,6 +59,30 @@ fn generate_one(spec: &ProblemSpec, source: usize, rng: &mut ChaCha8Rng) -> Vec<
         SourceKind::SegmentLaplace => segments::modulated_laplace(n_samples, rng),
         SourceKind::SegmentGaussian => segments::modulated_gaussian(n_samples, rng),
         SourceKind::Nonstationary => segments::enveloped_gaussian(n_samples, rng),
+        SourceKind::Lorenz => normal_scores(&dynamics::lorenz(n_samples, dynamics::X, rng)),
+        SourceKind::LorenzZ => normal_scores(&dynamics::lorenz(n_samples, dynamics::Z, rng)),
+        SourceKind::Rossler => normal_scores(&dynamics::rossler(n_samples, rng)),
+        SourceKind::MackeyGlass => normal_scores(&dynamics::mackey_glass(n_samples, rng)),
+        SourceKind::Henon => normal_scores(&dynamics::henon(n_samples, rng)),
+        SourceKind::Logistic => normal_scores(&dynamics::logistic(n_samples, rng)),
+        SourceKind::VanDerPol => normal_scores(&dynamics::van_der_pol(n_samples, rng)),
+        SourceKind::Tar => normal_scores(&dynamics::threshold_autoregressive(n_samples, rng)),
+        SourceKind::Garch => normal_scores(&dynamics::garch(n_samples, rng)),
+        SourceKind::Coupled => normal_scores(&dynamics::coupled(n_samples, rng)),
+        SourceKind::LorenzBackwards => dynamics::backwards(n_samples, source, rng),
+        SourceKind::LorenzSurrogates => {
+            let mut first = spec.stream(Purpose::Source(0));
+            dynamics::surrogates(n_samples, source, &mut first, rng)
+        }
+    }
+}
+
+/// The length-scale of a source of `gp` or `gpclose`.
+pub(super) fn length_scale(kind: SourceKind, source: usize, n_sources: usize) -> Option<f64> {
+    match kind {
+        SourceKind::Gp => Some(spread(GP, source, n_sources)),
+        SourceKind::GpClose => Some(spread(GP_CLOSE, source, n_sources)),
+        _ => None,
     }
 }
 
@@ -82,7 +107,7 @@ pub(super) fn geometric(first: f64, last: f64, index: usize, count: usize) -> f6
 }
 
 /// Poles 0.5, 0.85, 0.98; for other K the time constants −1/ln(pole) are in geometric progression.
-fn ar_pole(index: usize, count: usize) -> f64 {
+pub(super) fn ar_pole(index: usize, count: usize) -> f64 {
     let time_constant = |pole: f64| -1.0 / libm::log(pole);
     match count {
         3 => [0.5, 0.85, 0.98][index],

@@ -4,10 +4,11 @@ use super::*;
 use strt_score::match_sources;
 use strt_signal::correlation_time::correlation_time;
 
-const MIXINGS: [MixingKind; 7] = [
+const MIXINGS: [MixingKind; 8] = [
     MixingKind::Linear,
     MixingKind::Conditioned { condition: 30 },
     MixingKind::Pnl,
+    MixingKind::Asinh,
     MixingKind::Mlp2,
     MixingKind::Mlp3,
     MixingKind::LeakyMlp { layers: 4 },
