@@ -177,6 +177,19 @@ pub enum Error {
         /// The matrix, counted from 0.
         index: usize,
     },
+    /// Weights do not belong to the matrices that are to be diagonalised.
+    #[error(
+        "evaluation: weighted joint diagonalisation: expected {n_pairs} weights, one a pair of \
+         sources, each {n_matrices} × {n_matrices}, found {found}, or others in size"
+    )]
+    Weights {
+        /// Pairs of sources.
+        n_pairs: usize,
+        /// Number of matrices.
+        n_matrices: usize,
+        /// Number of weights.
+        found: usize,
+    },
     /// Rows to be unmixed have other channels than those that were separated.
     #[error(
         "unmixing of other rows: expected {n_channels} channels, as separated, found {n_columns} \

@@ -140,23 +140,32 @@ impl FastIca {
         })
     }
 
-    /// E[z·g(aᵀz)] − a·E[g′(aᵀz)] for every column of A.
     fn step(&self, z: &Mat<f64>, a: &Mat<f64>) -> Mat<f64> {
-        let n = z.nrows();
-        let mut g = Mat::zeros(n, a.ncols());
-        matmul(&mut g, Accum::Replace, z, a, 1.0, Par::Seq);
-        let slopes: Vec<f64> = (0..a.ncols())
-            .map(|k| self.nonlinearity.apply(g.col_as_slice_mut(k)) / n as f64)
-            .collect();
-        let moments = products(z.as_ref(), g.as_ref(), n);
-        Mat::from_fn(a.nrows(), a.ncols(), |i, k| {
-            moments[(i, k)] - slopes[k] * a[(i, k)]
-        })
+        fixed_point(z, a, |values| self.nonlinearity.apply(values))
     }
 }
 
+/// E[z·g(aᵀz)] − a·E[g′(aᵀz)] for every column of A. `apply` replaces the u = aᵀz of a column by
+/// g(u) and gives the sum of g′(u).
+pub(super) fn fixed_point(
+    z: &Mat<f64>,
+    a: &Mat<f64>,
+    apply: impl Fn(&mut [f64]) -> f64,
+) -> Mat<f64> {
+    let n = z.nrows();
+    let mut g = Mat::zeros(n, a.ncols());
+    matmul(&mut g, Accum::Replace, z, a, 1.0, Par::Seq);
+    let slopes: Vec<f64> = (0..a.ncols())
+        .map(|k| apply(g.col_as_slice_mut(k)) / n as f64)
+        .collect();
+    let moments = products(z.as_ref(), g.as_ref(), n);
+    Mat::from_fn(a.nrows(), a.ncols(), |i, k| {
+        moments[(i, k)] - slopes[k] * a[(i, k)]
+    })
+}
+
 /// | |a⁺·a| − 1 | of column k; a source has no sign.
-fn turned(next: &Mat<f64>, a: &Mat<f64>, k: usize) -> f64 {
+pub(super) fn turned(next: &Mat<f64>, a: &Mat<f64>, k: usize) -> f64 {
     let cosine: f64 = (0..a.nrows()).map(|i| next[(i, k)] * a[(i, k)]).sum();
     (cosine.abs() - 1.0).abs()
 }

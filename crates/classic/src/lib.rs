@@ -23,6 +23,14 @@
 //! | `amuse` | [`Amuse`] | autocorrelation at one lag |
 //! | `sobi` | [`Sobi`] | autocorrelations at many lags |
 //! | `nss` | [`Nss`] | variances that change with time |
+//! | `fast` | [`Fast`] | spectra or changing variances, by maximum likelihood |
+//! | `wasobi` | [`Wasobi`] | autocorrelations, weighed optimally for Gaussian AR sources |
+//! | `efica` | [`Efica`] | distributions, each source with a nonlinearity that suits it |
+//! | `multicombi` | [`MultiCombi`] | distributions or autocorrelations, whichever tell more |
+//!
+//! Extended Infomax is `picard` with `orthogonal: false`: the same likelihood, with the same switch
+//! between super- and sub-Gaussian sources (`extended`, on by default), maximised by another
+//! algorithm.
 //!
 //! All whiten first, as training does: channels centred and scaled, then the K first principal
 //! components, missing samples left out. Sources come out with variance 1, ordered by correlation
@@ -38,26 +46,36 @@ mod convergence;
 mod cumulants;
 mod decomposition;
 pub mod diagonalize;
+mod efica;
 pub mod error;
 mod fastica;
 mod jade;
+pub mod kernel;
+mod multicombi;
 mod nonlinearity;
 mod nss;
 mod picard;
+mod quasi_newton;
+mod rated;
 mod rotation;
 mod sobi;
+mod wasobi;
 
 pub use amuse::Amuse;
 pub use components::Components;
 pub use convergence::{Convergence, StopReason};
 pub use decomposition::{Decomposition, Unmixing, mix_rows, unmix_rows};
+pub use efica::Efica;
 pub use error::{Error, Result};
 pub use fastica::{Extraction, FastIca};
 pub use jade::Jade;
+pub use kernel::Fast;
+pub use multicombi::MultiCombi;
 pub use nonlinearity::Nonlinearity;
 pub use nss::{Diagonalizer, Nss};
 pub use picard::Picard;
 pub use sobi::Sobi;
+pub use wasobi::Wasobi;
 
 use std::fmt;
 use std::str::FromStr;
@@ -120,11 +138,30 @@ pub enum Baseline {
     Sobi(Sobi),
     /// Joint diagonalisation of the covariances of successive blocks.
     Nss(Nss),
+    /// The kernel energy of StrTransformer alone.
+    Fast(Fast),
+    /// Weighted joint diagonalisation of lagged covariances.
+    Wasobi(Wasobi),
+    /// Fixed-point iteration with a nonlinearity for each source.
+    Efica(Efica),
+    /// EFICA or WASOBI for each source.
+    MultiCombi(MultiCombi),
 }
 
 impl Baseline {
     /// Every name that [`Baseline::parse`] knows.
-    pub const NAMES: [&'static str; 6] = ["fastica", "picard", "jade", "amuse", "sobi", "nss"];
+    pub const NAMES: [&'static str; 10] = [
+        "fastica",
+        "picard",
+        "jade",
+        "amuse",
+        "sobi",
+        "nss",
+        "wasobi",
+        "efica",
+        "multicombi",
+        "fast",
+    ];
 
     /// The method of this name with its default options.
     ///
@@ -138,6 +175,10 @@ impl Baseline {
             "amuse" => Baseline::Amuse(Amuse::default()),
             "sobi" => Baseline::Sobi(Sobi::default()),
             "nss" => Baseline::Nss(Nss::default()),
+            "fast" => Baseline::Fast(Fast::default()),
+            "wasobi" => Baseline::Wasobi(Wasobi::default()),
+            "efica" => Baseline::Efica(Efica::default()),
+            "multicombi" => Baseline::MultiCombi(MultiCombi::default()),
             _ => return Err(Error::UnknownMethod { name: name.into() }),
         })
     }
@@ -147,7 +188,14 @@ impl Baseline {
         match &mut self {
             Baseline::FastIca(method) => method.seed = seed,
             Baseline::Picard(method) => method.seed = seed,
-            Baseline::Jade(_) | Baseline::Amuse(_) | Baseline::Sobi(_) | Baseline::Nss(_) => {}
+            Baseline::Fast(method) => method.seed = seed,
+            Baseline::Efica(method) => method.seed = seed,
+            Baseline::MultiCombi(method) => method.efica.seed = seed,
+            Baseline::Jade(_)
+            | Baseline::Amuse(_)
+            | Baseline::Sobi(_)
+            | Baseline::Nss(_)
+            | Baseline::Wasobi(_) => {}
         }
         self
     }
@@ -160,6 +208,10 @@ impl Baseline {
             Baseline::Amuse(method) => method,
             Baseline::Sobi(method) => method,
             Baseline::Nss(method) => method,
+            Baseline::Fast(method) => method,
+            Baseline::Wasobi(method) => method,
+            Baseline::Efica(method) => method,
+            Baseline::MultiCombi(method) => method,
         }
     }
 }
@@ -270,6 +322,8 @@ mod tests {
             panic!("parsed as something else")
         };
         assert_eq!(picard.seed, 9);
+        let multicombi = Baseline::parse("multicombi").unwrap().with_seed(9);
+        assert!(matches!(multicombi, Baseline::MultiCombi(method) if method.efica.seed == 9));
         assert_eq!(
             Baseline::parse("sobi").unwrap().with_seed(9),
             Baseline::parse("sobi").unwrap()

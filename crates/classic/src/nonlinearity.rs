@@ -57,9 +57,9 @@ impl Nonlinearity {
     }
 }
 
-/// Slopes are added up in eight partial sums.
+/// Replaces every u by its value and gives the sum of the slopes, added up in eight partial sums.
 #[inline(always)]
-fn sweep(values: &mut [f64], value_and_slope: impl Fn(f64) -> (f64, f64)) -> f64 {
+pub(super) fn sweep(values: &mut [f64], value_and_slope: impl Fn(f64) -> (f64, f64)) -> f64 {
     let mut sums = [0.0; 8];
     let (chunks, rest) = values.as_chunks_mut::<8>();
     for chunk in chunks {

@@ -3,14 +3,16 @@
 //!
 //! In: symmetric K×K matrices. Out: A with one column a source, and a convergence report.
 //! [`orthogonal`] finds a rotation by least squares (Jacobi angles); [`pham`] finds any invertible
-//! A by maximum likelihood, for positive definite matrices. Neither knows where the matrices come
-//! from.
+//! A by maximum likelihood, for positive definite matrices; [`wedge`] any invertible A by least
+//! squares with weights. None knows where the matrices come from.
 
 mod jacobi;
 mod pham;
+pub(crate) mod wedge;
 
 pub use jacobi::orthogonal;
 pub use pham::pham;
+pub use wedge::{pair_index, wedge};
 
 use faer::Mat;
 

@@ -4,7 +4,7 @@
 //! W ← (I + E)·W, or, when W is kept orthogonal (Picard-O, default), W ← cayley(E)·W with E
 //! skew-symmetric. Every iteration: relative gradient G, an approximate Hessian H̃ that is exact
 //! for independent sources and cheap to invert, the L-BFGS direction that starts from H̃⁻¹
-//! (`memory.rs`), and a backtracking line search. With `extended`, each source is taken as super-
+//! (`quasi_newton/`), and a backtracking line search. With `extended`, each source is taken as super-
 //! or sub-Gaussian by the sign of E[g′(y)]·E[y²] − E[g(y)·y], judged anew in every iteration.
 //!
 //! The criterion is the largest entry of the gradient. P. Ablin, J.-F. Cardoso and A. Gramfort,
@@ -13,13 +13,11 @@
 //! 2018; the extended density is that of T.-W. Lee, M. Girolami and T. J. Sejnowski, Neural
 //! Computation 11(2), 1999. It ignores the order of samples.
 
-mod memory;
 mod objective;
 mod point;
 
 use faer::Mat;
 
-use self::memory::Memory;
 use self::objective::Objective;
 use self::point::Point;
 use super::{
@@ -27,6 +25,7 @@ use super::{
     rotation,
 };
 use crate::error::Result;
+use crate::quasi_newton::Memory;
 
 /// Halvings of a step before a direction is given up.
 const LINE_SEARCH_TRIES: usize = 10;

@@ -25,6 +25,7 @@ use faer::linalg::solvers::Solve;
 
 use super::point::Point;
 use crate::components::products;
+use crate::quasi_newton::Preconditioner;
 
 /// Moments of the current sources from which everything but the value follows.
 pub(super) struct Derivatives {
@@ -147,42 +148,12 @@ impl Objective {
             let h = Mat::from_fn(k, k, |i, j| {
                 (0.5 * (curvature[i] + curvature[j])).max(least)
             });
-            return Preconditioner { h, coupling: 0.0 };
+            return Preconditioner::uncoupled(h);
         };
         let h = Mat::from_fn(k, k, |i, j| {
             self.signs[i] * slope_squares[(i, j)] + covariance[(j, j)]
         });
-        // The smaller eigenvalue of [[h_ij, 1], [1, h_ji]].
-        let shift = |i: usize, j: usize| {
-            let (a, b) = (h[(i, j)], h[(j, i)]);
-            let smaller = 0.5 * (a + b - ((a - b) * (a - b) + 4.0).sqrt());
-            (least - smaller).max(0.0)
-        };
-        Preconditioner {
-            h: Mat::from_fn(k, k, |i, j| h[(i, j)] + shift(i, j)),
-            coupling: 1.0,
-        }
-    }
-}
-
-/// E_ij ↦ h_ij·E_ij + coupling·E_ji.
-pub(super) struct Preconditioner {
-    h: Mat<f64>,
-    coupling: f64,
-}
-
-impl Preconditioner {
-    /// H̃⁻¹·G.
-    pub fn solve(&self, g: &Mat<f64>) -> Mat<f64> {
-        let (h, c) = (&self.h, self.coupling);
-        Mat::from_fn(g.nrows(), g.ncols(), |i, j| {
-            if i == j {
-                g[(i, i)] / (h[(i, i)] + c)
-            } else {
-                let determinant = h[(i, j)] * h[(j, i)] - c * c;
-                (h[(j, i)] * g[(i, j)] - c * g[(j, i)]) / determinant
-            }
-        })
+        Preconditioner::coupled(h, least)
     }
 }
 

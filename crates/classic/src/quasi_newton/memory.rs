@@ -8,7 +8,7 @@ use faer::Mat;
 use std::collections::VecDeque;
 
 /// Pairs of step s and gradient change y, oldest first.
-pub(super) struct Memory {
+pub(crate) struct Memory {
     size: usize,
     pairs: VecDeque<Pair>,
 }
