@@ -34,8 +34,13 @@ pub struct Compare {
     /// Number of sources
     #[arg(long, short = 'k', value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     sources: u32,
-    /// Methods: strt, paper, fastica, picard, jade, amuse, sobi, nss [default: all but paper]
-    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = MethodName::parse)]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "LIST",
+        value_parser = MethodName::parse,
+        help = MethodName::help()
+    )]
     methods: Vec<MethodName>,
     /// True sources (samples × sources), for scores only
     #[arg(long, value_name = "FILE")]

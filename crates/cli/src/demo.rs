@@ -1,5 +1,10 @@
-//! `strt demo`: a case study like the paper's (T = 1000, K = 3, smooth sources of three time
-//! scales), from generator to report. Mixed linearly, or nonlinearly with `--mixer mlp`.
+//! `strt demo`: a case study, from generator to report. Mixed linearly, or nonlinearly with
+//! `--mixer mlp`.
+//!
+//! Case `scales` is like the paper's: T = 1000, K = 3, smooth sources of three time scales. Case
+//! `dynamics` is one that classical methods cannot solve: T = 2000, three independent runs of the
+//! Lorenz system with the same spectrum and the same Gaussian marginal. It ends with what FastICA,
+//! Picard and SOBI make of the recording.
 
 use crate::ending::Ending;
 use crate::failure::{Failure, Outcome};
@@ -8,24 +13,40 @@ use crate::output::{self, note};
 use crate::settings::{MixerName, Settings};
 use crate::terminal::Terminal;
 use crate::wording::PROGRAM;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
+use strt_classic::{Baseline, Method};
 use strt_runs::folder::{Kind, Planned, Replace};
 use strt_runs::results::Results;
 use strt_runs::results::summary::{Input, Summary};
 use strt_runs::training::{Trained, Training};
 use strt_runs::{Error, command_text};
-use strt_score::{Reference, amari_from_mixing};
+use strt_score::{Reference, amari_from_mixing, match_sources};
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 use strtransformer::{Config, Recording};
 
 /// Seed of problem and run, where none is given.
 const SEED: u64 = 4;
 
+/// Methods that the case `dynamics` is compared with.
+const CLASSICAL: [&str; 3] = ["fastica", "picard", "sobi"];
+
+/// Which case study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CaseName {
+    /// Smooth sources of three time scales, like the paper's
+    Scales,
+    /// Three runs of one chaotic system, which classical methods cannot tell apart
+    Dynamics,
+}
+
 #[derive(Args)]
 #[command(mut_arg("seed", |arg| arg.help("Seed of the problem and of the run [default: 4]")))]
 pub struct Demo {
+    /// What is generated
+    #[arg(long, value_enum, default_value_t = CaseName::Scales)]
+    case: CaseName,
     /// Folder for the results; that of an earlier demo is replaced
     #[arg(long, short, value_name = "DIR", default_value = "strt-demo")]
     out: PathBuf,
@@ -43,6 +64,7 @@ pub struct Demo {
 
 /// The case study.
 struct Case {
+    name: CaseName,
     problem: Problem,
     recording: Recording,
     reference: Reference,
@@ -59,7 +81,8 @@ impl Demo {
             Replace::SameKind
         };
         let planned = Planned::new(&self.out, Kind::Demo, replace)?;
-        let case = Case::new(seed, self.settings.mixer == Some(MixerName::Mlp))?;
+        let nonlinear = self.settings.mixer == Some(MixerName::Mlp);
+        let case = Case::new(self.case, seed, nonlinear)?;
         if !self.ending.quiet && !self.ending.json {
             output::print_line(&format!("Case study: {}", case.about));
         }
@@ -77,13 +100,17 @@ impl Demo {
             Ok((trained, summary))
         })?;
         self.ending.print(&summary, &self.out)?;
+        if self.ending.quiet || self.ending.json {
+            return Ok(());
+        }
         if let (Some((estimated, _)), Some(mixing)) =
             (trained.separation.mixing(), &case.problem.mixing)
-            && !self.ending.quiet
-            && !self.ending.json
         {
             let amari = amari_from_mixing(estimated.as_ref(), mixing.as_ref())?;
             output::print_line(&format!("\nAmari distance of the mixing: {amari:.4}"));
+        }
+        if case.name == CaseName::Dynamics {
+            case.print_classical();
         }
         Ok(())
     }
@@ -110,23 +137,42 @@ impl Demo {
 }
 
 impl Case {
-    fn new(seed: u64, nonlinear: bool) -> Outcome<Case> {
+    fn new(name: CaseName, seed: u64, nonlinear: bool) -> Outcome<Case> {
         let mixing = if nonlinear {
             MixingKind::Mlp2
         } else {
             MixingKind::Linear
         };
-        let spec = ProblemSpec {
-            kind: SourceKind::Gp,
-            mixing,
-            seed,
-            ..ProblemSpec::default()
+        let spec = match name {
+            CaseName::Scales => ProblemSpec {
+                kind: SourceKind::Gp,
+                mixing,
+                seed,
+                ..ProblemSpec::default()
+            },
+            CaseName::Dynamics => ProblemSpec {
+                kind: SourceKind::Lorenz,
+                mixing,
+                n_samples: 2000,
+                n_sources: 3,
+                n_channels: 5,
+                noise: 0.01,
+                seed,
+            },
+        };
+        let sources = match name {
+            CaseName::Scales => {
+                "smooth sources (Gaussian processes, length-scales 6, 20 and 70 samples)"
+            }
+            CaseName::Dynamics => {
+                "independent runs of the Lorenz system (each made Gaussian by ranks, so that all \
+                 have the same spectrum and the same distribution)"
+            }
         };
         let problem = spec.generate()?;
         let (recording, reference) = (problem.recording()?, problem.reference()?);
         let about = format!(
-            "{} smooth sources (Gaussian processes, length-scales 6, 20 and 70 samples), {} \
-             samples, mixed {} into {} channels, noise {}, seed {seed}",
+            "{} {sources}, {} samples, mixed {} into {} channels, noise {}, seed {seed}",
             reference.n_sources(),
             recording.n_samples(),
             if nonlinear {
@@ -138,10 +184,30 @@ impl Case {
             spec.noise,
         );
         Ok(Case {
+            name,
             problem,
             recording,
             reference,
             about,
         })
+    }
+
+    /// What classical methods make of the recording, one line each.
+    fn print_classical(&self) {
+        output::print_line("\nMAC of classical methods on this recording");
+        for name in CLASSICAL {
+            let found = match self.classical(name) {
+                Ok(mac) => format!("{mac:.4}"),
+                // A method that cannot do it is an answer too.
+                Err(failure) => format!("failed: {failure}"),
+            };
+            output::print_line(&format!("{name:<8} {found}"));
+        }
+    }
+
+    fn classical(&self, name: &str) -> Outcome<f64> {
+        let n_sources = self.reference.n_sources();
+        let found = Baseline::parse(name)?.separate(&self.recording, n_sources)?;
+        Ok(match_sources(found.sources(), &self.reference)?.mac())
     }
 }

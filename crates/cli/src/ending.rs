@@ -140,7 +140,7 @@ fn sources(summary: &Summary) -> String {
 
 fn ending(summary: &Summary) -> String {
     let why = match summary.stop_reason {
-        StopReason::Plateau => "the objective no longer improved",
+        StopReason::Settled => "the sources have settled",
         StopReason::StepLimit => "all steps taken",
         StopReason::Interrupted => "interrupted",
         StopReason::Diverged => "diverged",

@@ -24,11 +24,15 @@ pub struct Generate {
     /// close length-scales; sines: sums and products of sines; ar: AR(1); nonsmooth: sawtooth,
     /// square wave, AR(1) with Laplace innovations; switchingar: AR(2) resonances that switch
     /// between regimes (SNICA); segmentlaplace: Laplace noise with a scale per segment (TCL);
-    /// segmentgaussian: Gaussian noise with a variance per segment (iVAE)
+    /// segmentgaussian: Gaussian noise with a variance per segment (iVAE); nonstationary: Gaussian
+    /// noise whose variance changes smoothly; lorenz, lorenzz, rossler, mackeyglass, henon,
+    /// logistic, vanderpol, tar, garch, coupled: independent runs of one chaotic or noisy system,
+    /// made Gaussian by ranks; lorenzbackwards: a run, another one backwards in time, a surrogate
+    /// (same spectrum and marginal, random phases); lorenzsurrogates: a run and its surrogates
     #[arg(value_parser = kinds(), hide_possible_values = false)]
     kind: SourceKind,
-    /// How they are mixed: linear, pnl, mlp2, mlp3, leakymlpL or tanhmlpL with L layers, such as
-    /// leakymlp3 (TCL) or tanhmlp3 (iVAE)
+    /// How they are mixed: linear, pnl, asinh, mlp2, mlp3, leakymlpL or tanhmlpL with L layers,
+    /// such as leakymlp3 (TCL) or tanhmlp3 (iVAE), conditionedC with condition number C
     #[arg(long, default_value = "linear", value_parser = mixing)]
     mixing: MixingKind,
     /// Number of samples T

@@ -53,7 +53,7 @@ enum Command {
     Separate(Box<separate::Separate>),
     /// Resume an interrupted run from its folder.
     Resume(resume::Resume),
-    /// Generate a case study like the paper's, separate it, and show what was recovered.
+    /// Generate a case study, separate it, and show what was recovered.
     Demo(demo::Demo),
     /// Separate a recording by several methods and compare what they find.
     Compare(compare::Compare),

@@ -55,6 +55,12 @@ impl MethodName {
             .collect()
     }
 
+    /// What `--methods` is for, with every name.
+    pub fn help() -> String {
+        let names: Vec<String> = MethodName::all().iter().map(ToString::to_string).collect();
+        format!("Methods: {} [default: all but paper]", names.join(", "))
+    }
+
     /// Those that were asked for, or all but `paper`, which is there for the record.
     pub fn chosen(asked: &[MethodName]) -> Vec<MethodName> {
         if !asked.is_empty() {

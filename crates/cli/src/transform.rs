@@ -6,6 +6,7 @@ use crate::output::{self, note};
 use crate::progress::Progress;
 use crate::reading::open;
 use clap::Args;
+use faer::MatRef;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use strt_io::{ReadOptions, Signals, check_signals, load_model, write_signals};
@@ -21,7 +22,7 @@ pub struct Transform {
     /// A recording with the channels of the one that the model was trained on
     input: PathBuf,
     /// File for the sources: .npy, .csv, .mat, .parquet or .wav [default: name of the input with
-    /// the ending .sources.npy, in the current folder]
+    /// the ending .sources.npy, or .denoised.npy, in the current folder]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Replace the file
@@ -31,6 +32,10 @@ pub struct Transform {
     /// needs none
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     steps: u32,
+    /// Write the sources without the noise of the channels, missing samples filled; affine mixers
+    /// only
+    #[arg(long)]
+    denoise: bool,
     /// Show nothing but errors
     #[arg(long, short)]
     quiet: bool,
@@ -47,7 +52,11 @@ impl Transform {
         };
         let out = self.out.clone().unwrap_or_else(|| {
             let name = self.input.file_name().unwrap_or(self.input.as_os_str());
-            Path::new(name).with_extension("sources.npy")
+            Path::new(name).with_extension(if self.denoise {
+                "denoised.npy"
+            } else {
+                "sources.npy"
+            })
         });
         if out.exists() && !self.overwrite {
             return Err(Failure::Failed(format!(
@@ -76,6 +85,14 @@ impl Transform {
                 rate: recording.sampling_rate(),
             },
         )?;
+        if self.denoise {
+            let denoised = model
+                .denoise(&recording)
+                .map_err(|error| Failure::Failed(format!("{}: {error}", self.input.display())))?;
+            self.write(&out, denoised.sources(), &names, &recording)?;
+            self.tell(&out, denoised.sources().shape(), "");
+            return Ok(());
+        }
         interrupt::watch();
         let mut progress = Progress::new(self.quiet, 0);
         let transformed = model
@@ -107,27 +124,47 @@ impl Transform {
             }
             _ => {}
         }
+        let sources = transformed.sources.as_ref();
+        self.write(&out, sources, &names, &recording)?;
+        let warning = if transformed.converged {
+            ""
+        } else {
+            "warning: the sources were still improving; try more --steps\n"
+        };
+        self.tell(&out, sources.shape(), warning);
+        Ok(())
+    }
+
+    fn write(
+        &self,
+        out: &Path,
+        values: MatRef<'_, f64>,
+        names: &[String],
+        recording: &Recording,
+    ) -> Outcome {
+        let rate = recording.sampling_rate();
         write_signals(
-            &out,
+            out,
             &Signals {
-                values: transformed.sources.as_ref(),
-                names: &names,
-                rate: recording.sampling_rate(),
+                values,
+                names,
+                rate,
             },
         )?;
-        if !self.quiet {
-            let (t, k) = transformed.sources.shape();
-            let converged = if transformed.converged {
-                ""
-            } else {
-                "warning: the sources were still improving; try more --steps\n"
-            };
-            output::print(&format!(
-                "{converged}{t} samples of {k} sources: {}\n",
-                out.display()
-            ));
-        }
         Ok(())
+    }
+
+    /// Says what was written.
+    fn tell(&self, out: &Path, (t, k): (usize, usize), warning: &str) {
+        if !self.quiet {
+            let what = if self.denoise {
+                "denoised sources"
+            } else {
+                "sources"
+            };
+            let out = out.display();
+            output::print(&format!("{warning}{t} samples of {k} {what}: {out}\n"));
+        }
     }
 
     /// The new recording with its channels as the model has them: by name where the file has those

@@ -96,6 +96,41 @@ fn the_demo_writes_the_folder_and_prints_where_it_is() {
 }
 
 #[test]
+fn the_demo_of_one_law_is_compared_with_classical_methods() {
+    let place = Place::new();
+    let arguments = ["demo", "--case", "dynamics", "--steps", "2"];
+    let ran = place.done(&arguments);
+    for words in [
+        "runs of the Lorenz system",
+        "Amari distance",
+        "MAC of classical",
+    ] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    // Nothing that these methods use tells the sources apart.
+    for method in ["fastica", "picard", "sobi"] {
+        let line = ran.stdout.lines().find(|line| line.starts_with(method));
+        let mac: f64 = line
+            .unwrap()
+            .split_whitespace()
+            .last()
+            .unwrap()
+            .parse()
+            .unwrap();
+        assert!((0.5..0.95).contains(&mac), "{method}: {mac}");
+    }
+    let quiet = place.done(&[&arguments[..], &["--json"]].concat());
+    assert!(!quiet.stdout.contains("classical"), "{}", quiet.stdout);
+    let scales = place.done(&["demo", "--case", "scales", "--steps", "2"]);
+    assert!(!scales.stdout.contains("classical"), "{}", scales.stdout);
+    let wrong = place.strt(&["demo", "--case", "dynamic"]);
+    assert_eq!(wrong.status, 2);
+    for words in ["scales", "'dynamics'"] {
+        assert!(wrong.stderr.contains(words), "{words}: {}", wrong.stderr);
+    }
+}
+
+#[test]
 fn the_demo_gives_the_same_result_with_any_number_of_threads() {
     let place = Place::new();
     for threads in ["1", "3"] {
@@ -158,6 +193,8 @@ fn every_generator_writes_a_problem_that_can_be_separated() {
         ("switchingar", "leakymlp2"),
         ("segmentlaplace", "leakymlp3"),
         ("segmentgaussian", "tanhmlp3"),
+        ("lorenz", "asinh"),
+        ("lorenzsurrogates", "linear"),
     ];
     for (kind, mixing) in kinds {
         let arguments = [

@@ -38,6 +38,12 @@ fn the_folder_has_every_file_of_the_contract() {
         [
             ".strt",
             "config.toml",
+            "denoised.csv",
+            "denoised.mat",
+            "denoised.npy",
+            "denoised.parquet",
+            "denoised.wav",
+            "denoised_std.npy",
             "history.csv",
             "mixer.json",
             "model.safetensors",

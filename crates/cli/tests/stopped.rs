@@ -9,9 +9,12 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 10] = [
     "sources.npy",
     "sources.csv",
+    "denoised.npy",
+    "denoised.csv",
+    "denoised_std.npy",
     "mixer.json",
     "model.safetensors",
     "history.csv",

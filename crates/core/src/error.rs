@@ -1,7 +1,7 @@
 //! The one error type of the library. A variant holds facts; its text says what was expected, what
 //! came and what to do.
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Coordinates, MixerKind, Value};
 
 /// What can go wrong between a recording and its separation.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +61,38 @@ pub enum Error {
         /// The value.
         found: f64,
     },
+    /// Sources behind a nonlinear mixer cannot be denoised.
+    #[error(
+        "denoising: expected an affine mixer, found mixer.kind = {} with sources.coordinates = {}: \
+         behind a nonlinear mixer the noise of the channels is another one in every sample; use \
+         the sources as they are, or separate with mixer.kind = affine",
+        spelled(mixer),
+        spelled(coordinates)
+    )]
+    DenoiseBent {
+        /// The mixer.
+        mixer: MixerKind,
+        /// The coordinates.
+        coordinates: Coordinates,
+    },
+    /// Sources that are free in every sample cannot be denoised.
+    #[error(
+        "denoising: expected sources that are an affine map of the channels, found \
+         sources.coordinates = {} with sources that are free in every sample: their noise is not \
+         that of the channels; separate with sources.coordinates = fiber, sources.unlock = 1 and a \
+         start that is not given",
+        spelled(coordinates)
+    )]
+    DenoiseFree {
+        /// The coordinates.
+        coordinates: Coordinates,
+    },
+    /// The sources of a run that diverged cannot be denoised.
+    #[error(
+        "denoising: expected finite sources, found some that are not: the run has diverged; \
+         separate again with smaller rates"
+    )]
+    DenoiseDiverged,
     /// An energy of the caller's own names a tensor like that of another part.
     #[error("energy: found a tensor `{name}`, expected names that begin with `energy.`")]
     EnergyTensor {
@@ -143,6 +175,11 @@ pub enum Error {
         /// Whether the best of them is there.
         has_best: bool,
     },
+}
+
+/// A setting as TOML has it.
+fn spelled(value: &impl Value) -> String {
+    value.spelled().unwrap_or_default()
 }
 
 fn no_window(patch: usize, block: Option<usize>) -> String {

@@ -6,6 +6,7 @@
 //! with any version.
 
 use crate::Trainer;
+use crate::energy::Blend;
 use crate::energy::Energy;
 use crate::mixer::Mixer;
 use crate::objective::{Model, Terms};
@@ -86,6 +87,10 @@ fn is_parameter(name: &str) -> bool {
 
 fn draws(energy: &mut dyn Energy) -> &mut Draws {
     let energy: &mut dyn Any = energy;
+    if energy.is::<Blend>() {
+        let blend: Option<&mut Blend> = energy.downcast_mut();
+        return blend.expect("it is one").networks_mut().draws_mut();
+    }
     let transformer: Option<&mut Transformer> = energy.downcast_mut();
     transformer.expect("the branch networks").draws_mut()
 }
@@ -151,7 +156,9 @@ impl Inspect for Trainer {
 
     fn transformer(&self) -> &Transformer {
         let energy: &dyn Any = &*self.model.energy;
-        energy.downcast_ref().expect("the branch networks")
+        let blend: Option<&Blend> = energy.downcast_ref();
+        let networks = blend.map(Blend::networks);
+        networks.unwrap_or_else(|| energy.downcast_ref().expect("the branch networks"))
     }
 
     fn mixer(&self) -> &dyn Mixer {

@@ -77,7 +77,8 @@
 //! ```
 //!
 //! a smooth map of the components that is bent from a second stage on. Its volume takes the place
-//! of det C (for V = 0 they are the same), so that J remains a likelihood. In *fiber* coordinates S
+//! of det C (for V = 0 they are the same), so that J remains a likelihood. Such a source is
+//! determined up to a monotone map of its own; which one it is shown in is a setting ([`scale`]). In *fiber* coordinates S
 //! = Zw·A + E with E (T×K) free in every sample, each source at the pace at which its networks
 //! predict it; in *direct* ones S itself is free, as in the paper. The linear output layer of the
 //! mixer is eliminated by least squares in every step (variable projection), so that by the
@@ -85,6 +86,11 @@
 //!
 //! The preset `paper` ([`Config::paper`]) is the objective and Algorithm 1 as printed, with Adam;
 //! every difference to the default is a switch of [`Config`].
+//!
+//! **Noise.** S follows the channels, noise and all. [`Separation::denoise`] gives the posterior
+//! mean of the sources of an affine model, ŝ(f) = P(f)(P(f) + N)⁻¹x(f), with N from what K sources
+//! leave of the channels and P the spectra of the sources, and its standard deviation; it fills
+//! missing samples.
 //!
 //! # What is where
 //!
@@ -97,9 +103,11 @@
 //! | [`controller`], [`objective`] | ordered scales; the terms of J |
 //! | [`train`] | steps, schedules, moves, restarts, checkpoints, observers |
 //! | [`separation`], [`transform`] | the immutable result, and sources of new data |
+//! | [`scale`] | the monotone maps that nonlinear sources are shown in |
+//! | [`denoise`] | sources without the noise of the channels, gaps filled, and their spread |
 //!
-//! The first two are modules of `strt-signal`. Beside this crate: `strt-classic` (FastICA, Picard,
-//! JADE, AMUSE, SOBI and NSS, to compare with and to start from), `strt-score` (scores against
+//! The first two are modules of `strt-signal`. Beside this crate: `strt-classic` (classical methods
+//! from FastICA to MULTICOMBI, to compare with and to start from), `strt-score` (scores against
 //! known sources), `strt-synth` (problems with known answers).
 //!
 //! Deliberately absent: true sources and scores, files, printing, clocks and global random numbers.
@@ -107,6 +115,7 @@
 mod adam_group;
 pub mod config;
 pub mod controller;
+pub mod denoise;
 pub mod energy;
 pub mod error;
 #[cfg(feature = "internals")]
@@ -114,6 +123,7 @@ pub mod internals;
 mod linalg;
 pub mod mixer;
 pub mod objective;
+pub mod scale;
 mod scale_penalties;
 pub mod separation;
 mod space;

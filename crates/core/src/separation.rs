@@ -5,16 +5,18 @@ use crate::controller::ControllerState;
 use crate::mixer::Mixer;
 use crate::objective::{Model, Objective, Terms};
 use crate::preprocess::{ChannelScaling, Whitening};
+use crate::scale::{self, Monotone};
 use crate::tensors::Tensors;
 use crate::train::{Prepared, RestartSummary, StopReason};
 use crate::{Error, Result};
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 use strt_signal::assignment;
 
 /// How a run ended, as the trainer hands it over.
 pub(crate) struct Outcome {
     pub terms: Terms,
     pub smoothed_objective: f64,
+    pub turned: Option<f64>,
     pub stop: StopReason,
     pub converged: bool,
     pub steps: usize,
@@ -83,9 +85,12 @@ impl Unmixing {
 pub struct Record {
     /// The resolved configuration.
     pub config: Config,
-    /// S̃, what the mixer is fed (T×K), in branch order; NaN where the recording has missing
-    /// samples.
+    /// The sources (T×K) in branch order: S̃, what the mixer is fed, or where there are scales f(S̃).
+    /// NaN where the recording has missing samples.
     pub sources: Mat<f64>,
+    /// The monotone maps f in which the sources are shown, one a source; none where they are shown
+    /// as S̃.
+    pub scales: Vec<Monotone>,
     /// M_θ.
     pub mixer: Box<dyn Mixer>,
     /// η.
@@ -110,8 +115,10 @@ pub struct Record {
     pub smoothed_objective: f64,
     /// Why the run ended.
     pub stop: StopReason,
-    /// Whether the smoothed objective had stopped improving.
+    /// Whether the sources had stopped turning.
     pub converged: bool,
+    /// The largest angle in radians by which a source turned over the last steps that were judged.
+    pub turned: Option<f64>,
     /// Steps taken.
     pub steps: usize,
     /// Seed of the restart that was kept.
@@ -153,6 +160,8 @@ impl Separation {
             outcome.terms.reconstruction = reconstruction;
             outcome.terms.total = objective.total(&outcome.terms);
         }
+        let scales = scales(&prepared, &unmixing, sources.as_ref());
+        scale::apply(&scales, &prepared.rows, sources.as_mut());
         if let Some(missing) = prepared.rows.missing() {
             for t in (0..missing.len()).filter(|&t| missing[t]) {
                 sources.row_mut(t).fill(f64::NAN);
@@ -164,6 +173,7 @@ impl Separation {
             record: Record {
                 config: prepared.plan.config().clone(),
                 sources,
+                scales,
                 mixer: model.mixer,
                 raw_gaps: model.raw_gaps,
                 controller: objective.state,
@@ -177,6 +187,7 @@ impl Separation {
                 smoothed_objective: outcome.smoothed_objective,
                 stop: outcome.stop,
                 converged: outcome.converged,
+                turned: outcome.turned,
                 steps: outcome.steps,
                 seed: outcome.seed,
                 restart: outcome.restart,
@@ -200,7 +211,9 @@ impl Separation {
         let (linear, bend) = (record.unmixing.linear(), record.unmixing.bend());
         let bend_columns = 2 * k + 1;
         let found_columns = bend.map_or(bend_columns, |bend| bend.ncols());
+        let expected_scales = if record.scales.is_empty() { 0 } else { k };
         let shapes = [
+            ("scales of sources", expected_scales, record.scales.len()),
             ("sources (columns)", k, record.sources.ncols()),
             ("mixer inputs", k, record.mixer.n_sources()),
             ("mixer outputs", m, record.mixer.n_channels()),
@@ -258,7 +271,14 @@ impl Separation {
         self.record.sources.as_ref()
     }
 
-    /// The mixer: applied to [`Separation::sources`] it gives the scaled channels.
+    /// The monotone maps in which the sources are shown, one a source; none where they are shown as
+    /// the objective has them.
+    pub fn scales(&self) -> &[Monotone] {
+        &self.record.scales
+    }
+
+    /// The mixer: applied to the sources, before the maps of [`Separation::scales`], it gives the
+    /// scaled channels, as [`Separation::mix_scaled`] does.
     pub fn mixer(&self) -> &dyn Mixer {
         &*self.record.mixer
     }
@@ -283,9 +303,15 @@ impl Separation {
         self.record.stop
     }
 
-    /// Whether the smoothed objective had stopped improving when the run ended.
+    /// Whether the sources had stopped turning when the run ended.
     pub fn converged(&self) -> bool {
         self.record.converged
+    }
+
+    /// The largest angle in radians by which a source turned over the last steps that were judged
+    /// (`optimizer.early_stopping.patience` of them); `None` when none were.
+    pub fn turned(&self) -> Option<f64> {
+        self.record.turned
     }
 
     /// Steps taken.
@@ -347,11 +373,26 @@ impl Separation {
                 found: sources.ncols().to_string(),
             });
         }
-        let mut scaled = Mat::zeros(sources.nrows(), self.record.mixer.n_channels());
-        self.record
-            .mixer
-            .forward(sources, scaled.as_mut(), &mut Vec::new());
+        let scaled = self.mix_scaled(sources);
         Ok(self.record.scaling.invert(scaled.as_ref())?)
+    }
+
+    /// The channels (T×m) that sources (T×K) would give, as the mixer sees them.
+    ///
+    /// # Panics
+    /// When the number of columns is not K.
+    pub fn mix_scaled(&self, sources: MatRef<'_, f64>) -> Mat<f64> {
+        let Record { mixer, scales, .. } = &self.record;
+        let mut scaled = Mat::zeros(sources.nrows(), mixer.n_channels());
+        if scales.is_empty() {
+            mixer.forward(sources, scaled.as_mut(), &mut Vec::new());
+        } else {
+            let fed = Mat::from_fn(sources.nrows(), sources.ncols(), |t, k| {
+                scales[k].invert(sources[(t, k)])
+            });
+            mixer.forward(fed.as_ref(), scaled.as_mut(), &mut Vec::new());
+        }
+        scaled
     }
 
     /// Mixing matrix (m×K) and offsets (m) of an affine mixer, in the units of the recording.
@@ -426,6 +467,18 @@ impl Separation {
     pub(crate) fn with_restarts(mut self, restarts: Vec<RestartSummary>) -> Separation {
         self.record.restarts = restarts;
         self
+    }
+}
+
+/// The monotone maps in which the sources of a run are to be shown. Only a bent map of the channels
+/// has the freedom.
+fn scales(prepared: &Prepared, unmixing: &Unmixing, sources: MatRef<'_, f64>) -> Vec<Monotone> {
+    match (unmixing, prepared.plan.config().sources.scale) {
+        (Unmixing::Bent { .. }, Some(choice)) => {
+            let read = |first: usize, out: MatMut<'_, f64>| prepared.data.read(first, out);
+            scale::fit(choice, sources, &prepared.rows, prepared.shape().1, &read)
+        }
+        _ => Vec::new(),
     }
 }
 

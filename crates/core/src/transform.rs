@@ -64,15 +64,7 @@ impl Separation {
         steps: usize,
         observer: &mut dyn Observer,
     ) -> Result<Transformed> {
-        let record = &self.record;
-        let m = record.scaling.n_channels();
-        if recording.n_channels() != m {
-            return Err(Error::Shape {
-                what: "channels of the new recording",
-                expected: format!("{m} ({})", record.channel_names.join(", ")),
-                found: recording.n_channels().to_string(),
-            });
-        }
+        self.check_channels(recording)?;
         if let Some(sources) = self.unmix(recording.observations()) {
             return Ok(Transformed {
                 sources: sources?,
@@ -87,6 +79,19 @@ impl Separation {
             converged: result.converged(),
             stop: Some(result.stop_reason()),
             sources: result.record.sources,
+        })
+    }
+
+    /// Refuses a recording with another number of channels than that of the training.
+    pub(crate) fn check_channels(&self, recording: &Recording) -> Result<()> {
+        let m = self.record.scaling.n_channels();
+        if recording.n_channels() == m {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            what: "channels of the new recording",
+            expected: format!("{m} ({})", self.record.channel_names.join(", ")),
+            found: recording.n_channels().to_string(),
         })
     }
 
@@ -134,10 +139,14 @@ impl Separation {
         Ok(s)
     }
 
-    /// Φ_dec with the training gauge.
+    /// Φ_dec with the training gauge, in the scale of the source.
     fn decode(&self, k: usize, s: f64) -> f64 {
         let (mean, divisor) = self.decoder_gauge(k);
-        (s - mean) / divisor
+        let decoded = (s - mean) / divisor;
+        self.record
+            .scales
+            .get(k)
+            .map_or(decoded, |scale| scale.apply(decoded))
     }
 
     /// S by an affine map of the scaled channels; NaN rows stay NaN.
@@ -171,7 +180,7 @@ impl Separation {
         config.mixer.kind = MixerKind::Custom; // the trained mixer is given as it is
         config.mixer.elimination = Elimination::Gradient;
         config.sources.coordinates = Some(Coordinates::Direct);
-        config.sources.init = Init::Given;
+        config.sources.init = Some(Init::Given);
         config.assignment.at.clear();
         config.restarts = 1;
         config.assignment.rule = crate::config::AssignmentRule::None;

@@ -10,13 +10,16 @@ use strtransformer::internals::Inspect;
 use strtransformer::preprocess::{ChannelScaling, ChannelScalingOptions, Whitening};
 use strtransformer::{Config, Recording, Trainer, separate};
 
-const STARTS: [(Init, &str); 6] = [
+const STARTS: [(Init, &str); 9] = [
     (Init::FastIca, "fastica"),
     (Init::Picard, "picard"),
     (Init::Jade, "jade"),
     (Init::Amuse, "amuse"),
     (Init::Sobi, "sobi"),
     (Init::Nss, "nss"),
+    (Init::Wasobi, "wasobi"),
+    (Init::Efica, "efica"),
+    (Init::MultiCombi, "multicombi"),
 ];
 
 /// A that the method finds in the whitened components of the recording.
@@ -34,7 +37,7 @@ fn a_run_starts_where_the_method_ends() {
     for recording in [common::recording(240), common::with_gaps(240)] {
         for (init, name) in STARTS {
             let mut config = common::affine();
-            (config.sources.init, config.seed) = (init, 3);
+            (config.sources.init, config.seed) = (Some(init), 3);
             let trainer = Trainer::new(&recording, &config).unwrap();
             let a = trainer.parameter("space.a").expect("fiber coordinates");
             let expected = expected(&recording, name, 3);
@@ -45,7 +48,7 @@ fn a_run_starts_where_the_method_ends() {
             assert!(trainer.parameter("space.e").is_none());
             // Direct coordinates start at the same sources.
             let mut config = common::paper();
-            (config.sources.init, config.seed) = (init, 3);
+            (config.sources.init, config.seed) = (Some(init), 3);
             let trainer = Trainer::new(&recording, &config).unwrap();
             let s = trainer.parameter("space.s").expect("direct coordinates");
             let scaling =
@@ -72,7 +75,7 @@ fn long_recordings_start_from_a_method_too() {
     let mut config = common::affine();
     (config.optimizer.block, config.branches.crop) = (256, 128);
     for (init, name) in STARTS {
-        config.sources.init = init;
+        config.sources.init = Some(init);
         let trainer = Trainer::new(&recording, &config).unwrap();
         let a = trainer.parameter("space.a").expect("fiber coordinates");
         let expected = expected(&recording, name, config.seed);
@@ -90,7 +93,7 @@ fn runs_from_a_start_have_the_same_bits_at_any_number_of_threads() {
     config.optimizer.steps = Some(4);
     config.restarts = 2;
     for (init, name) in STARTS {
-        config.sources.init = init;
+        config.sources.init = Some(init);
         config.threads = 1;
         let one = separate(&recording, &config).unwrap();
         config.threads = 3;
@@ -103,13 +106,13 @@ fn runs_from_a_start_have_the_same_bits_at_any_number_of_threads() {
 fn the_key_is_written_and_read_by_its_name() {
     for (init, name) in STARTS {
         let mut config = Config::new(3);
-        config.sources.init = init;
+        config.sources.init = Some(init);
         let text = toml::to_string(&config).unwrap();
         assert!(text.contains(&format!("init = \"{name}\"")), "{text}");
         assert_eq!(toml::from_str::<Config>(&text).unwrap(), config);
         assert_eq!(init.baseline(0).unwrap().name(), name);
     }
-    assert_eq!(Config::new(3).sources.init, Init::Random);
+    assert_eq!(Config::new(3).sources.init, None);
     assert!(toml::from_str::<Config>("[sources]\ninit = \"ica\"").is_err());
     assert!(
         [Init::Random, Init::Pca, Init::Given]
@@ -121,7 +124,7 @@ fn the_key_is_written_and_read_by_its_name() {
 #[test]
 fn a_start_that_fails_is_refused_before_anything_runs() {
     let mut config = common::affine();
-    config.sources.init = Init::Sobi;
+    config.sources.init = Some(Init::Sobi);
     config.branches.patch_sizes = vec![4];
     let message = Trainer::new(&common::recording(32), &config)
         .map(|_| ())

@@ -59,6 +59,7 @@ fn fingerprint(separation: &Separation) -> Fingerprint {
     let Record {
         config: _, // compared by those who make it
         sources,
+        scales,
         mixer,
         raw_gaps,
         controller,
@@ -87,9 +88,13 @@ fn fingerprint(separation: &Separation) -> Fingerprint {
         expected_patch,
     } = controller;
     let says = [order, centers, slopes, scale_weights, expected_patch];
+    let of_scales = scales
+        .iter()
+        .flat_map(|f| f.knots().iter().chain(f.values()));
     let of_network = |(_, network)| of_matrix(network);
     vec![
         ("sources", of_matrix(sources.as_ref())),
+        ("scales of sources", bits(of_scales.copied())),
         ("mixer", bits(mixer.parameters().iter().copied())),
         ("raw gaps", bits(raw_gaps.iter().copied())),
         ("controller", bits(says.into_iter().flatten().copied())),
@@ -390,17 +395,34 @@ fn a_resumed_run_has_the_bits_of_an_unbroken_one() {
 }
 
 #[test]
-fn a_run_that_stopped_early_stays_stopped_when_resumed() {
-    for (what, mut config) in [("affine", affine()), ("nonlinear", nonlinear())] {
-        config.optimizer.early_stopping.enabled = true;
-        config.optimizer.early_stopping.tolerance = 1e9; // nothing counts as an improvement
-        for patience in 1..=10 {
-            config.optimizer.early_stopping.patience = patience;
-            let what = format!("{what}, patience {patience}");
-            let end = check_every_checkpoint(&what, &recording(200), &config);
-            assert_eq!(end, StopReason::Plateau, "{what}");
-        }
-    }
+fn a_run_that_has_settled_stays_so_when_resumed_at_any_step() {
+    let recording = recording(200);
+    let end = check_every_checkpoint("settling", &recording, &settling());
+    assert_eq!(end, StopReason::Settled);
+    // Both stages are inside: the rate is lowered three times in each.
+    let mut trainer = Trainer::new(&recording, &settling()).unwrap();
+    let mut bent = Vec::new();
+    trainer.run(&mut |report: &StepReport<'_>| {
+        bent.push(report.bent);
+        ControlFlow::Continue(())
+    });
+    assert!(!bent[0] && bent[bent.len() - 1], "{bent:?}");
+    assert!(bent.len() < STEPS);
+    let separation = trainer.finish();
+    assert!(separation.converged() && separation.turned().is_some());
+}
+
+#[test]
+fn a_run_that_is_stopped_in_its_first_stage_has_what_the_second_would_begin_with() {
+    let mut config = settling();
+    config.optimizer.steps = Some(3);
+    let (recording, mut affine) = (recording(200), config.clone());
+    let bent = run(&recording, &config).0;
+    affine.mixer.kind = MixerKind::Affine;
+    (affine.sources.coordinates, affine.sources.unlock) = (None, None);
+    affine.weights.energy_block = None;
+    let straight = run(&recording, &affine).0;
+    assert_eq!(bent, straight);
 }
 
 #[test]
@@ -409,8 +431,7 @@ fn checkpoints_cover_the_unlocking_and_every_move() {
     let mut trainer = Trainer::new(&recording(200), &nonlinear()).unwrap();
     trainer.run(&mut ());
     assert_eq!(trainer.step(), STEPS);
-    let at = |share: &f64| (share * STEPS as f64).round() as usize;
-    let moves: Vec<usize> = nonlinear().assignment.at.iter().map(at).collect();
+    let moves = nonlinear().assignment.at;
     let unlock = nonlinear()
         .sources
         .unlock

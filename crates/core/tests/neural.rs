@@ -7,9 +7,9 @@ use faer::Mat;
 use faer::linalg::solvers::SolveLstsq;
 use strt_score::match_sources;
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
-use strtransformer::config::Coordinates;
+use strtransformer::config::{Coordinates, SourceScale};
 use strtransformer::internals::Inspect;
-use strtransformer::{Config, Recording, Trainer, separate};
+use strtransformer::{Config, Recording, Separation, Trainer, separate};
 
 /// A map that is not bent has the volume of its matrix, so that both forms of the separation are
 /// the same.
@@ -92,6 +92,7 @@ fn config() -> Config {
     config.branches.n_heads = 2;
     config.branches.n_layers = 1;
     config.threads = 1;
+    config.sources.scale = Some(SourceScale::Objective);
     config.optimizer.steps = Some(700);
     config
 }
@@ -131,4 +132,56 @@ fn a_bent_mixture_is_straightened() {
         over_windows < found - 0.01,
         "blocks of the energy change nothing: {over_windows}, {found}"
     );
+}
+
+/// A source is shown in the scale that is asked for, new rows too, and the mixer still sees what it
+/// was trained on.
+#[test]
+fn the_scale_of_sources_can_be_chosen() {
+    let spec = ProblemSpec {
+        kind: SourceKind::NonSmooth,
+        mixing: MixingKind::Pnl,
+        n_samples: 1000,
+        n_channels: 6,
+        ..ProblemSpec::default()
+    };
+    let problem = spec.generate().unwrap();
+    let (recording, reference) = (problem.recording().unwrap(), problem.reference().unwrap());
+    let run = |scale| {
+        let mut config = config();
+        config.n_sources = 3;
+        config.optimizer.steps = Some(400);
+        config.sources.scale = scale;
+        separate(&recording, &config).unwrap()
+    };
+    let [objective, half, linear] = [
+        Some(SourceScale::Objective),
+        None,
+        Some(SourceScale::Linear),
+    ]
+    .map(run);
+    assert_eq!(half.config().sources.scale, Some(SourceScale::Half));
+    assert!(objective.scales().is_empty() && half.scales().len() == 3);
+    assert_eq!(objective.terms(), half.terms());
+    let mac = |separation: &Separation| {
+        let matching = match_sources(separation.sources(), &reference).unwrap();
+        matching.mac()
+    };
+    let scores = [&objective, &half, &linear].map(mac);
+    println!("objective, half, linear: {scores:?}");
+    assert!(scores[1] > scores[0] && scores[2] > scores[0], "{scores:?}");
+
+    let before = objective.reconstruction().unwrap();
+    for separation in [&half, &linear] {
+        let after = separation.reconstruction().unwrap();
+        let unmixed = separation.unmix(recording.observations()).unwrap().unwrap();
+        for t in 0..1000 {
+            for c in 0..6 {
+                assert!((after[(t, c)] - before[(t, c)]).abs() < 1e-8);
+            }
+            for k in 0..3 {
+                assert!((unmixed[(t, k)] - separation.sources()[(t, k)]).abs() < 1e-8);
+            }
+        }
+    }
 }

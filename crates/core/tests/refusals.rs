@@ -91,7 +91,6 @@ const TABLE: &[Row] = &[
     ("optimizer.early_stopping.tolerance", "-1.0", "at least 0", |c| {
         c.optimizer.early_stopping.tolerance = -1.0;
     }),
-    ("assignment.at", "[0.1, 1.5]", "from 0 to 1", |c| c.assignment.at = vec![0.1, 1.5]),
     ("mixer.hidden", "[]", "at least one hidden layer", |c| {
         (c.mixer.kind, c.mixer.hidden) = (MixerKind::Mlp, vec![]);
     }),
@@ -105,7 +104,7 @@ const TABLE: &[Row] = &[
     (
         "sources.init", "\"nss\"",
         "needs 400 complete samples for 100 sources and 240 are there",
-        |c| (c.n_sources, c.sources.init) = (100, Init::Nss),
+        |c| (c.n_sources, c.sources.init) = (100, Some(Init::Nss)),
     ),
     ("sources.unlock", "-0.5", "from 0 to 1", |c| c.sources.unlock = Some(-0.5)),
     ("threads", "1025", "from 0 to 1024", |c| c.threads = 1025),
@@ -160,7 +159,7 @@ fn values_at_the_edge_are_accepted() {
     config.weights.structure = Some(0.0);
     config.optimizer.rates.networks = 0.0;
     config.controller.weight_floor = 1.0;
-    config.assignment.at = vec![0.0, 1.0];
+    config.assignment.at = vec![0, 1];
     assert!(config.check(&recording(240)).is_ok());
     // Wide heads are a limit of the fast engine only.
     (config.engine, config.branches.d_model) = (EngineKind::Reference, 1026);
@@ -196,7 +195,7 @@ fn what_the_caller_gives_must_fit_the_configuration() {
     };
 
     let (mut given, mut custom) = (affine(), affine());
-    given.sources.init = Init::Given;
+    given.sources.init = Some(Init::Given);
     custom.mixer.kind = MixerKind::Custom;
     says(
         start(&given, Start::default()),

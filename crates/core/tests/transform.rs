@@ -109,7 +109,7 @@ fn an_affine_model_in_direct_coordinates_gives_its_own_sources_back() {
     for decoder_standardization in [true, false] {
         let mut config = affine();
         config.sources.coordinates = Some(Coordinates::Direct);
-        config.sources.init = Init::Pca;
+        config.sources.init = Some(Init::Pca);
         config.mixer.elimination = Elimination::LeastSquares;
         config.mixer.ridge = Some(1e-14);
         config.mixer.decoder_standardization = decoder_standardization;

@@ -9,7 +9,7 @@
 use crate::atomic;
 use crate::error::Result;
 use crate::networks;
-use crate::records::{Number, Restart, TermsRecord};
+use crate::records::{Restart, TermsRecord};
 use crate::tensors::{Decoder, Encoded, Encoder, Format, Numbers, Origin};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -45,10 +45,7 @@ struct Running {
     restart: usize,
     seed: u64,
     step: usize,
-    average: Number,
-    weight: Number,
-    best: Number,
-    since_best: usize,
+    convergence: Convergence,
     #[serde(with = "TermsRecord")]
     terms: Terms,
 }
@@ -132,20 +129,11 @@ fn tensor_name(restart: usize, name: &str) -> String {
 
 impl Running {
     fn of(checkpoint: &Checkpoint) -> Running {
-        let Convergence {
-            average,
-            weight,
-            best,
-            since_best,
-        } = checkpoint.convergence;
         Running {
             restart: checkpoint.restart,
             seed: checkpoint.seed,
             step: checkpoint.step,
-            average: Number(average),
-            weight: Number(weight),
-            best: Number(best),
-            since_best,
+            convergence: checkpoint.convergence,
             terms: checkpoint.terms,
         }
     }
@@ -176,12 +164,7 @@ fn decode(path: &Path, bytes: &[u8], origin: Origin) -> Result<SavedRestarts> {
             shape,
             fingerprint: state.fingerprint,
             tensors,
-            convergence: Convergence {
-                average: running.average.0,
-                weight: running.weight.0,
-                best: running.best.0,
-                since_best: running.since_best,
-            },
+            convergence: running.convergence,
             terms: running.terms,
         })
     });

@@ -118,8 +118,8 @@
 //! `energy.…`, in place of the networks.
 //!
 //! `state`: `samples` (T), `channel_names` (m strings), `sampling_rate` (or null), `stop`
-//! (`plateau`, `step_limit`, `interrupted`, `diverged`), `converged`, `steps`, `seed` and `restart`
-//! of the restart that was kept, `restarts` (for each: `restart`, `seed`, `objective`, `stop`,
+//! (`settled`, `step_limit`, `interrupted`, `diverged`), `converged`, `turned` (how far the sources still turned,
+//! in radians, or null), `steps`, `seed` and `restart` of the restart that was kept, `restarts` (for each: `restart`, `seed`, `objective`, `stop`,
 //! `converged`), `smoothed_objective`, `terms` (`total`, `reconstruction`, `structure`,
 //! `separation`, `smoothness`, `entropy`, `gap`).
 //!

@@ -17,6 +17,7 @@ use strtransformer::controller::ControllerState;
 use strtransformer::mixer::{Mixer, MlpMixer};
 use strtransformer::objective::Terms;
 use strtransformer::preprocess::{ChannelScaling, Whitening};
+use strtransformer::scale::{KNOTS, Monotone};
 use strtransformer::separation::{Record, Unmixing};
 use strtransformer::train::StopReason;
 use strtransformer::{Separation, config};
@@ -30,6 +31,7 @@ struct State {
     sampling_rate: Option<Number>,
     stop: StopReason,
     converged: bool,
+    turned: Option<Number>,
     steps: usize,
     seed: u64,
     restart: usize,
@@ -109,6 +111,7 @@ fn encode(record: &Record) -> Encoded {
         sampling_rate: record.sampling_rate.map(Number),
         stop: record.stop,
         converged: record.converged,
+        turned: record.turned.map(Number),
         steps: record.steps,
         seed: record.seed,
         restart: record.restart,
@@ -139,6 +142,13 @@ fn encode(record: &Record) -> Encoded {
     out.matrix("unmixing", record.unmixing.linear().as_ref());
     if let Some(bend) = record.unmixing.bend() {
         out.matrix("bend", bend.as_ref());
+    }
+    if !record.scales.is_empty() {
+        let scales = record.scales.iter();
+        let knots = scales.clone().flat_map(|scale| *scale.knots());
+        out.tensor("scale.knots", &[k, KNOTS], knots);
+        let values = scales.flat_map(|scale| *scale.values());
+        out.tensor("scale.values", &[k, KNOTS], values);
     }
     out.tensor("gauge.mean", &[k], record.gauge.iter().map(|gauge| gauge.0));
     out.tensor(
@@ -188,6 +198,7 @@ fn decode(
     let bend = bend
         .then(|| input.any_matrix("bend", numbers))
         .transpose()?;
+    let scales = scales(&mut input, k)?;
     let means = input.tensor("gauge.mean", &[k], numbers)?;
     let divisors = input.tensor("gauge.divisor", &[k], numbers)?;
     let networks = networks::decode(&mut input, &config, numbers)?;
@@ -199,6 +210,7 @@ fn decode(
             .map_err(Error::refused(path))?,
         config,
         sources,
+        scales,
         mixer,
         raw_gaps,
         controller,
@@ -210,6 +222,7 @@ fn decode(
         smoothed_objective: state.smoothed_objective.0,
         stop: state.stop,
         converged: state.converged,
+        turned: state.turned.map(|turned| turned.0),
         steps: state.steps,
         seed: state.seed,
         restart: state.restart,
@@ -222,6 +235,28 @@ fn decode(
         sampling_rate: state.sampling_rate.map(|rate| rate.0),
     };
     Separation::from_record(record).map_err(Error::refused(path))
+}
+
+/// The monotone maps of the sources, where the file has some.
+fn scales(input: &mut Decoder<'_>, k: usize) -> Result<Vec<Monotone>> {
+    if input.shape("scale.knots").is_none() {
+        return Ok(Vec::new());
+    }
+    let knots = input.tensor("scale.knots", &[k, KNOTS], Numbers::Finite)?;
+    let values = input.tensor("scale.values", &[k, KNOTS], Numbers::Finite)?;
+    let (knots, values) = (knots.as_chunks::<KNOTS>().0, values.as_chunks::<KNOTS>().0);
+    let maps = knots.iter().zip(values);
+    maps.map(|(knots, values)| {
+        Monotone::new(*knots, *values).ok_or_else(|| {
+            let found = format!("{knots:?} and {values:?}");
+            input.content(
+                "tensors `scale.knots` and `scale.values`",
+                "rising numbers",
+                found,
+            )
+        })
+    })
+    .collect()
 }
 
 fn check_state(input: &Decoder<'_>, state: &State) -> Result<()> {

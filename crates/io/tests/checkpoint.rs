@@ -71,7 +71,7 @@ fn paper_preset_in_direct_coordinates() {
 fn custom_mixer_and_given_sources() {
     let (mut config, mut start) = custom();
     check_resume(&config, start.clone(), &[], 5);
-    config.sources.init = Init::Given;
+    config.sources.init = Some(Init::Given);
     start.sources = Some(faer::Mat::from_fn(SAMPLES, SOURCES, |t, k| {
         ((k + 1) as f64 * 0.1 * t as f64).sin()
     }));

@@ -7,7 +7,7 @@ use safetensors::SafeTensors;
 use std::fs;
 use strt_io::{load_model, load_model_with, model_from_bytes, model_to_bytes, save_model};
 use strt_kernels::Layout;
-use strtransformer::config::Coordinates;
+use strtransformer::config::{Coordinates, SourceScale};
 use strtransformer::train::{Start, StopReason, separate_observed};
 use strtransformer::{Config, Separation, Trainer};
 
@@ -58,6 +58,24 @@ fn mlp_model() {
     let mut config = small(Config::nonlinear(SOURCES));
     config.mixer.skip = false;
     check_round_trip(&config, Start::default(), &[5]);
+}
+
+#[test]
+fn scales_of_sources() {
+    for scale in [
+        SourceScale::Objective,
+        SourceScale::Linear,
+        SourceScale::Half,
+    ] {
+        let mut config = small(Config::nonlinear(SOURCES));
+        config.sources.scale = Some(scale);
+        check_round_trip(&config, Start::default(), &[5]);
+        let separation = train(&recording(1, &[]), &config, Start::default());
+        assert_eq!(
+            separation.scales().is_empty(),
+            scale == SourceScale::Objective
+        );
+    }
 }
 
 #[test]

@@ -27,6 +27,8 @@ fn recovery_compares_methods_and_goes_on_where_it_ended() {
         "| short | 5 |",
         "within 0.005 of best",
         "T = 300",
+        "linear with truth",
+        "| short | gpclose | 1 | 0.9",
     ] {
         assert!(first.stdout.contains(words), "{words}: {}", first.stdout);
     }
@@ -45,6 +47,12 @@ fn recovery_compares_methods_and_goes_on_where_it_ended() {
     let json = place.done(&[&arguments[..], &["--json"]].concat()).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["records"].as_array().unwrap().len(), 15 * 4 + 5 * 3);
+    let limits = json["limits"].as_array().unwrap();
+    assert_eq!(limits.len(), 15 + 5);
+    for limit in limits {
+        let gaussian = ["gp", "gpclose", "ar"].contains(&limit["kind"].as_str().unwrap());
+        assert_eq!(limit["bound"].is_number(), gaussian, "{limit}");
+    }
     assert!(
         place
             .done(&["recovery", "--families", "list"])

@@ -8,8 +8,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use strt_classic::{
-    Amuse, Baseline, Diagonalizer, Extraction, FastIca, Jade, Method, Nonlinearity, Nss, Picard,
-    Sobi, StopReason,
+    Amuse, Baseline, Diagonalizer, Efica, Extraction, FastIca, Jade, Method, MultiCombi,
+    Nonlinearity, Nss, Picard, Sobi, StopReason, Wasobi,
 };
 
 /// What a method found.
@@ -121,6 +121,27 @@ impl<'py> Options<'_, 'py> {
         Ok(())
     }
 
+    /// Options of a method inside this one, a dict of their own.
+    fn nested<T>(
+        &mut self,
+        name: &'static str,
+        method: &mut T,
+        read: impl FnOnce(&mut Options<'_, 'py>, &mut T) -> PyResult<()>,
+    ) -> PyResult<()> {
+        self.known.push(name);
+        let Some(value) = self.dict.get_item(name)?.filter(|value| !value.is_none()) else {
+            return Ok(());
+        };
+        let dict = value.cast_into::<PyDict>()?;
+        let mut options = Options {
+            method: name,
+            dict: &dict,
+            known: Vec::new(),
+        };
+        read(&mut options, method)?;
+        options.none_left()
+    }
+
     fn none_left(&self) -> PyResult<()> {
         for key in self.dict.keys() {
             let key: String = key.extract()?;
@@ -224,10 +245,58 @@ fn build(name: &str, dict: &Bound<'_, PyDict>) -> PyResult<Baseline> {
             options.set("tol", tolerance)?;
             options.set("max_iter", max_sweeps)?;
         }
+        Baseline::Wasobi(method) => wasobi(&mut options, method)?,
+        Baseline::Efica(method) => efica(&mut options, method)?,
+        Baseline::MultiCombi(MultiCombi {
+            efica: by_distributions,
+            wasobi: by_spectra,
+            threshold,
+        }) => {
+            options.set("threshold", threshold)?;
+            options.nested("efica", by_distributions, efica)?;
+            options.nested("wasobi", by_spectra, wasobi)?;
+        }
         _ => {}
     }
     options.none_left()?;
     Ok(baseline)
+}
+
+fn wasobi(options: &mut Options<'_, '_>, method: &mut Wasobi) -> PyResult<()> {
+    let Wasobi {
+        order,
+        largest_pole,
+        taper,
+        ridge,
+        rounds,
+        tolerance,
+        max_iterations,
+    } = method;
+    options.set("order", order)?;
+    options.set("largest_pole", largest_pole)?;
+    options.set("taper", taper)?;
+    options.set("ridge", ridge)?;
+    options.set("rounds", rounds)?;
+    options.set("tol", tolerance)?;
+    options.set("max_iter", max_iterations)
+}
+
+fn efica(options: &mut Options<'_, '_>, method: &mut Efica) -> PyResult<()> {
+    let Efica {
+        saddle_test,
+        tolerance,
+        max_iterations,
+        seed,
+        start: first,
+    } = method;
+    let mut start: Option<Matrix> = None;
+    options.set("saddle_test", saddle_test)?;
+    options.set("tol", tolerance)?;
+    options.set("max_iter", max_iterations)?;
+    options.set("seed", seed)?;
+    options.set("w_init", &mut start)?;
+    *first = start.map(|matrix| matrix.0);
+    Ok(())
 }
 
 /// Separates a recording by a classical method.

@@ -7,7 +7,7 @@ use crate::watch::watched;
 use crate::wording::PACKAGE;
 use crate::{errors, history, settings};
 use numpy::{PyArray1, PyArray2};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
@@ -55,10 +55,17 @@ type Transformed<'py> = (
     Option<PyErr>,
 );
 
+/// Denoised sources, their standard deviations and the share of noise, where it can be measured.
+type Denoised<'py> = (
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray2<f64>>,
+    Option<f64>,
+);
+
 /// The name of a stop reason.
 pub fn name(stop: StopReason) -> &'static str {
     match stop {
-        StopReason::Plateau => "plateau",
+        StopReason::Settled => "settled",
         StopReason::StepLimit => "step_limit",
         StopReason::Interrupted => "interrupted",
         StopReason::Diverged => "diverged",
@@ -309,6 +316,34 @@ impl Model {
             transformed.stop.map(name),
             transformed.converged,
             raised,
+        ))
+    }
+
+    /// Posterior mean and standard deviation (T, K) of the sources of a recording (or of what the
+    /// model was trained on), and the share of the channels' variance that is taken for noise.
+    #[pyo3(signature = (recording=None))]
+    fn denoise<'py>(
+        &self,
+        py: Python<'py>,
+        recording: Option<&Recording>,
+    ) -> PyResult<Denoised<'py>> {
+        let recording = match (recording, &self.trained) {
+            (Some(recording), _) => &recording.inner,
+            (None, Some(trained)) => &trained.recording,
+            (None, None) => {
+                return Err(PyValueError::new_err(
+                    "expected a recording, found none: a model that was loaded or pickled does \
+                     not hold what it was trained on; give it as `X`",
+                ));
+            }
+        };
+        let denoised = py
+            .detach(|| self.separation.denoise(recording))
+            .map_err(errors::of_core)?;
+        Ok((
+            to_array(py, denoised.sources()),
+            to_array(py, denoised.deviation()),
+            denoised.noise().share,
         ))
     }
 

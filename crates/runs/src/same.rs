@@ -100,10 +100,10 @@ mod tests {
         asked.weights.kappa = Some(0.5);
         let words = config(&there, &asked).unwrap();
         assert_eq!(words, "weights.kappa is not set there, 0.5 was asked for");
-        asked.assignment.at = vec![0.5];
+        asked.assignment.at = vec![5];
         let words = config(&there, &asked).unwrap();
         assert!(
-            words.starts_with("assignment.at is [0.1, 0.2, 0.3, 0.4] there, [0.5] was"),
+            words.starts_with("assignment.at is [50, 100, 150, 200] there, [5] was"),
             "{words}"
         );
     }

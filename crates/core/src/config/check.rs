@@ -4,8 +4,8 @@
 //! between several. Here is what needs the recording, and what follows from all values together.
 
 use super::{
-    Branches, Config, Coordinates, Elimination, EnergyForm, Facts, Freedom, Reason, Smoothness,
-    Sources, settings,
+    Branches, Config, Coordinates, Elimination, EnergyForm, Facts, Freedom, Init, MixerKind,
+    Reason, ScheduleKind, Smoothness, Sources, settings,
 };
 use crate::energy::Phi;
 use crate::{Error, Recording, Result};
@@ -22,8 +22,10 @@ pub struct Plan {
     branches: BranchSet,
     /// N_max.
     pub(crate) steps: usize,
-    /// Step index from which S, E or the bend is free; `None` when it never is.
+    /// Step of the stage from which S, E or the bend is free; `None` when it never is.
     pub(crate) unlock_step: Option<usize>,
+    /// Whether a stage in which the mixer is affine and nothing is free comes first.
+    pub(crate) begins_affine: bool,
     /// Whether E_k moves at the pace at which the networks of source k predict it.
     pub(crate) by_predictability: bool,
     /// ν_y.
@@ -32,6 +34,8 @@ pub struct Plan {
     pub(crate) structure: f64,
     /// λ_sep.
     pub(crate) separation: f64,
+    /// w: the share of the kernel energy.
+    pub(crate) kernel: f64,
     /// φ.
     pub(crate) phi: Phi,
     /// Ridge of the eliminated output layer.
@@ -40,6 +44,8 @@ pub struct Plan {
     pub(crate) sources_rate: f64,
     /// How the sources are held.
     pub(crate) coordinates: Coordinates,
+    /// Where they start.
+    pub(crate) init: Init,
     /// Whether the recording is trained through moments and blocks.
     pub(crate) is_long: bool,
     /// Samples of a block.
@@ -66,6 +72,13 @@ impl Plan {
     /// have no moments by which the rest could be followed.
     pub(crate) fn looks_at_one_block(&self) -> bool {
         self.is_long && self.coordinates == Coordinates::Neural
+    }
+
+    /// Whether S = Zw·A and nothing else, all the time.
+    pub(crate) fn is_linear(&self) -> bool {
+        self.coordinates == Coordinates::Fiber
+            && self.unlock_step.is_none()
+            && self.init != Init::Given
     }
 
     /// β, where the mixer's output layer is eliminated.
@@ -131,7 +144,10 @@ impl Config {
         let neural = coordinates == Coordinates::Neural;
         let steps = optimizer.steps.expect(FILLED);
         let unlock = config.sources.unlock.expect(FILLED);
-        let unlock_step = if coordinates == Coordinates::Direct {
+        let settles = optimizer.schedule.kind == ScheduleKind::Settle;
+        let later = coordinates != Coordinates::Direct && unlock > 0.0 && unlock < 1.0;
+        let begins_affine = settles && later;
+        let unlock_step = if coordinates == Coordinates::Direct || begins_affine {
             Some(0)
         } else {
             (unlock < 1.0).then_some((unlock * steps as f64) as usize)
@@ -146,7 +162,6 @@ impl Config {
         let kappa = weights.kappa.filter(|_| weights.energy == EnergyForm::Log);
         let block = weights.energy_block.filter(|&block| block > 0);
         let longest = optimizer.block.max(config.branches.crop);
-        let whole = optimizer.block == 0 || config.branches.crop == 0;
         let branches = BranchSet {
             n_sources: config.n_sources,
             scales,
@@ -158,15 +173,18 @@ impl Config {
             branches,
             steps,
             unlock_step,
+            begins_affine,
             by_predictability,
             observation_variance: weights.observation_variance.expect(FILLED),
             structure: weights.structure.expect(FILLED),
             separation: weights.separation.expect(FILLED),
+            kernel: weights.kernel.expect(FILLED),
             phi: kappa.map_or(Phi::Raw, |kappa| Phi::Log { kappa }),
             ridge: config.mixer.ridge.expect(FILLED),
             sources_rate: optimizer.rates.sources.expect(FILLED),
             coordinates,
-            is_long: !whole && facts.n_samples > longest,
+            init: config.sources.init.expect(FILLED),
+            is_long: config.is_long(&facts),
             block_len: if neural { longest } else { optimizer.block },
             config,
         })
@@ -209,9 +227,28 @@ impl Config {
         Ok(scales)
     }
 
+    /// The configuration of the stage that comes before sources are bent: an affine mixer with its
+    /// own automatic values, and nothing free.
+    pub(crate) fn affine_stage(&self) -> Config {
+        let mut config = self.clone();
+        config.mixer.kind = MixerKind::Affine;
+        config.mixer.ridge = None;
+        config.sources.coordinates = None;
+        config.sources.unlock = Some(1.0);
+        let weights = &mut config.weights;
+        weights.observation_variance = None;
+        weights.structure = None;
+        weights.kernel = None;
+        weights.separation = None;
+        weights.kappa = None;
+        weights.energy_block = None;
+        config.optimizer.rates.sources = None;
+        config
+    }
+
     /// Whether the method that finds the start has samples enough.
     fn check_init(&self, n_complete: usize) -> Result<()> {
-        let Some(baseline) = self.sources.init.baseline(self.seed) else {
+        let Some(baseline) = self.sources.init.and_then(|init| init.baseline(self.seed)) else {
             return Ok(());
         };
         let needed = baseline.least_samples(self.n_sources);

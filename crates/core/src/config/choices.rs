@@ -73,6 +73,14 @@ choices! {
         Sobi = "sobi",
         /// What NSS finds.
         Nss = "nss",
+        /// Where the kernel energy alone is least.
+        Fast = "fast",
+        /// What WASOBI finds.
+        Wasobi = "wasobi",
+        /// What EFICA finds.
+        Efica = "efica",
+        /// What MULTICOMBI finds.
+        MultiCombi = "multicombi",
     }
 
     /// How fast the free part E of a source may move.
@@ -81,6 +89,16 @@ choices! {
         Full = "full",
         /// At its rate times the share of the source's variance that its networks predict.
         Predictable = "predictable",
+    }
+
+    /// The monotone map in which a source of `neural` coordinates is shown.
+    SourceScale {
+        /// As the objective has it: prediction errors are nearly Gaussian.
+        Objective = "objective",
+        /// As nearly a linear combination of the channels as a monotone map makes it.
+        Linear = "linear",
+        /// The mean of both.
+        Half = "half",
     }
 
     /// φ in L_str = 1/K Σ_k Σ_r w_kr φ(ℓ_kr), w = (1 − f)π + f/R with f the controller's weight
@@ -116,6 +134,9 @@ choices! {
         Constant = "constant",
         /// A linear rise over `warmup` steps times half a cosine down to the share `floor`.
         Cosine = "cosine",
+        /// A linear rise over `warmup` steps, one rate until the sources have stopped turning, then
+        /// lower ones, down to the share `floor`, each until they have.
+        Settle = "settle",
     }
 
     /// How sources are moved between branches early in a run.
@@ -132,6 +153,8 @@ choices! {
     Preset {
         /// What recovers sources best.
         Default = "default",
+        /// The kernel energy alone, minimised directly: milliseconds. Affine mixer only.
+        Fast = "fast",
         /// The algorithm of the paper as printed.
         Paper = "paper",
     }
@@ -149,6 +172,10 @@ impl Init {
             Init::Amuse => Baseline::Amuse(Default::default()),
             Init::Sobi => Baseline::Sobi(Default::default()),
             Init::Nss => Baseline::Nss(Default::default()),
+            Init::Fast => Baseline::Fast(Default::default()),
+            Init::Wasobi => Baseline::Wasobi(Default::default()),
+            Init::Efica => Baseline::Efica(Default::default()),
+            Init::MultiCombi => Baseline::MultiCombi(Default::default()),
         };
         Some(baseline.with_seed(seed))
     }

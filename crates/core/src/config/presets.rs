@@ -10,6 +10,7 @@ impl Preset {
     pub fn config(self, n_sources: usize) -> Config {
         match self {
             Preset::Default => Config::new(n_sources),
+            Preset::Fast => Config::fast(n_sources),
             Preset::Paper => Config::paper(n_sources),
         }
     }
@@ -42,6 +43,15 @@ impl Config {
         config
     }
 
+    /// The preset `fast`: the sources where the kernel energy alone is least, found directly by a
+    /// quasi-Newton method from several starts. No networks, no training steps.
+    pub fn fast(n_sources: usize) -> Config {
+        let mut config = Config::new(n_sources);
+        config.weights.kernel = Some(1.0);
+        config.optimizer.steps = Some(0);
+        config
+    }
+
     /// The preset `paper`: objective and Algorithm 1 as printed. Free S fed raw to mixer and
     /// branches, the energy ℓ itself, ‖C−I‖², a mixer trained by gradient, a fixed patch grid,
     /// fixed signs and positions, no assignment moves, constant rates.
@@ -55,7 +65,7 @@ impl Config {
         config.mixer.elimination = Elimination::Gradient;
         config.sources.coordinates = Some(Coordinates::Direct);
         config.sources.standardize = false;
-        config.sources.init = Init::Pca;
+        config.sources.init = Some(Init::Pca);
         config.sources.freedom = Freedom::Full;
         config.branches.patch_sizes = vec![4, 8, 16, 32, 64];
         config.branches.random_start = false;
@@ -67,6 +77,7 @@ impl Config {
         config.weights.energy = EnergyForm::Raw;
         config.weights.separation_form = SeparationForm::Decorrelation;
         config.optimizer.schedule.kind = ScheduleKind::Constant;
+        config.optimizer.early_stopping.enabled = false;
         config.assignment.rule = AssignmentRule::None;
         config
     }

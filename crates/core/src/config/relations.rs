@@ -1,7 +1,7 @@
 //! What settings need from each other. A relation says what is wrong where it does not hold; the
 //! table says which setting is then named.
 
-use super::{Config, EnergyForm, EngineKind, MixerKind, Reason};
+use super::{Config, EnergyForm, EngineKind, Init, MixerKind, Reason};
 use strt_kernels::cpu::MAX_D_HEAD;
 
 /// `mixer.hidden`: an MLP has a hidden layer.
@@ -39,4 +39,19 @@ pub(super) fn blocks_of_the_logarithm(config: &Config) -> Option<Reason> {
     let weights = &config.weights;
     let idle = weights.energy == EnergyForm::Raw && weights.energy_block.is_some_and(|n| n > 0);
     idle.then_some(Reason::BlocksOfRawEnergy)
+}
+
+/// `weights.kernel`: an entropy can be added to logarithms of errors, not to errors.
+pub(super) fn kernel_of_logarithms(config: &Config) -> Option<Reason> {
+    let weights = &config.weights;
+    let unlike = weights.energy == EnergyForm::Raw && weights.kernel.is_some_and(|w| w > 0.0);
+    unlike.then_some(Reason::KernelOfRawEnergy)
+}
+
+/// `optimizer.steps`: without steps only what starts well is a result.
+pub(super) fn no_steps(config: &Config) -> Option<Reason> {
+    let idle = config.optimizer.steps == Some(0);
+    let nonlinear = config.mixer.kind != MixerKind::Affine;
+    let anywhere = matches!(config.sources.init, Some(Init::Random | Init::Pca));
+    (idle && (nonlinear || anywhere)).then_some(Reason::NoSteps)
 }

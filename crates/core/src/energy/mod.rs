@@ -1,17 +1,22 @@
 //! What makes a source a source: energies that judge windows of the sources.
 //!
 //! An [`Energy`] is given access to the sources of a step and says how far they are from having
-//! structure (L_str), with the gradient in the samples that it has read. It owns its parameters and
-//! their optimiser. The first is the [`Transformer`]: masked patches, predicted by one small
-//! network per source and scale. Another one implements the trait and is given to a run by
+//! structure (L_str), with the gradient in what it has read. It owns its parameters and their
+//! optimiser. The first is the [`Transformer`]: masked patches, predicted by one small network per
+//! source and scale; the second the [`Kernel`] energy, the entropy of a Gaussian process; a run has
+//! a [`Blend`] of both. Another one implements the trait and is given to a run by
 //! [`Start::energy`](crate::train::Start); neither trainer nor objective know which one they have.
 //!
 //! Deliberately absent: where the sources come from, their weight in J, schedules and clipping.
 
+mod blend;
 pub(crate) mod draws;
+mod kernel;
 mod phi;
 pub(crate) mod transformer;
 
+pub(crate) use blend::Blend;
+pub(crate) use kernel::Kernel;
 pub(crate) use phi::Phi;
 pub use rand::Rng;
 pub use strt_kernels::AdamStep;
@@ -49,6 +54,14 @@ pub trait SourceWindows {
 
     /// Adds `factor` · `d_window`, J's gradient in such samples.
     fn add_gradient(&mut self, source: usize, first: usize, factor: f64, d_window: &[f64]);
+
+    /// Second moments of a source, of the whole recording or the block that the step looks at, for
+    /// the segments and lags that the kernel energy of the run asks for ([`strt_classic::kernel`]).
+    /// A run without a kernel energy has none.
+    fn read_moments(&self, source: usize, moments: &mut [f64]);
+
+    /// Adds `factor` · `d_moments`, J's gradient in these moments.
+    fn add_moment_gradient(&mut self, source: usize, factor: f64, d_moments: &[f64]);
 }
 
 /// What an energy found in its last evaluation.
@@ -99,6 +112,12 @@ pub trait Energy: Any + Send {
 
     /// Moves the own parameters along `scale` times their gradient; counts its updates itself.
     fn update(&mut self, step: &AdamStep, scale: f64);
+
+    /// The sources have come to rest at the first rate and go on at lower ones: what helped them to
+    /// find their places may give way to what makes them accurate.
+    fn come_to_rest(&mut self, at_rest: bool) {
+        let _ = at_rest;
+    }
 
     /// Source k takes over what was learned about source `order[k]`.
     fn permute(&mut self, order: &[usize]);

@@ -30,7 +30,9 @@ pub(super) fn new(
         Initial::Linear(a) => parts.data.combine(&a),
         Initial::Given(s) => s,
     };
-    let (view, excerpts) = parts.data.view(parts.plan, parts.mixer, Some(s), true);
+    let (view, excerpts) = parts
+        .data
+        .view(parts.plan, parts.mixer, Some(s), true, parts.kernel);
     Ok(Box::new(Direct { view, excerpts }))
 }
 

@@ -3,7 +3,7 @@
 //! A (K×K) moves whole sources at once; E (T×K) is free in every sample once it is unlocked, and
 //! absent where it never is.
 
-use super::{ComponentMap, Initial, Movement, Parts, SourceSpace, initial_linear};
+use super::{ComponentMap, Initial, Movement, Parts, SourceSpace, initial_linear, some_rows};
 use crate::Result;
 use crate::adam_group::AdamGroup;
 use crate::energy::Window;
@@ -40,7 +40,9 @@ pub(super) fn new(
         Initial::Given(s) => Some(&s - parts.data.combine(&a)),
         _ => moves.then(|| Mat::zeros(parts.data.rows().n_samples(), k)),
     };
-    let (view, excerpts) = parts.data.view(parts.plan, parts.mixer, e, moves);
+    let (view, excerpts) = parts
+        .data
+        .view(parts.plan, parts.mixer, e, moves, parts.kernel);
     Ok(Box::new(Fiber {
         d_a: Mat::zeros(k, k),
         adam: AdamGroup::new(k, k),
@@ -104,8 +106,21 @@ impl SourceSpace for Fiber {
         self.view.judged_sources(Some(&self.a))
     }
 
+    fn position(&self) -> Mat<f64> {
+        if self.view.is_free() {
+            let sources = self.judged_sources();
+            return some_rows(&sources);
+        }
+        // Components are white: angles between columns of A are those between sources.
+        self.a.clone()
+    }
+
     fn settle(&mut self) -> Mat<f64> {
         self.view.take_sources(Some(&self.a))
+    }
+
+    fn set_linear(&mut self, a: &Mat<f64>) {
+        self.a.copy_from(a);
     }
 
     fn map(&self) -> Option<ComponentMap> {

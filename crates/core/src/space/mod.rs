@@ -27,11 +27,15 @@ use crate::mixer::Mixer;
 use crate::tensors::Tensors;
 use crate::view::data::Data;
 use crate::view::excerpts::Excerpts;
+use crate::view::second_moments::KernelData;
 use crate::view::{Excerpt, Samples};
 use faer::Mat;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use strt_kernels::AdamStep;
+
+/// Samples by which it is judged how far sources have turned.
+const MOST_ROWS: usize = 2048;
 
 /// Where the sources start.
 pub(crate) enum Initial {
@@ -49,6 +53,8 @@ pub(crate) struct Parts<'a> {
     pub plan: &'a Plan,
     /// The recording.
     pub data: &'a Data,
+    /// What the kernel energy reads, where there is one.
+    pub kernel: Option<&'a KernelData>,
     /// The mixer, for the size of what it needs.
     pub mixer: &'a dyn Mixer,
     /// The energy, which must find its windows where the steps look.
@@ -114,9 +120,19 @@ pub(crate) trait SourceSpace: Send {
     /// The sources over the samples by which correlation times are judged, in any gauge.
     fn judged_sources(&self) -> Mat<f64>;
 
+    /// Where the sources stand, one column each: angles between columns are angles between sources.
+    fn position(&self) -> Mat<f64> {
+        some_rows(&self.judged_sources())
+    }
+
     /// S̃ of all samples at the end of a run, from when on the gauge is theirs. What is free may be
     /// gone afterwards.
     fn settle(&mut self) -> Mat<f64>;
+
+    /// Replaces A, where there is one.
+    fn set_linear(&mut self, a: &Mat<f64>) {
+        let _ = a;
+    }
 
     /// S as a map of the components, where it is one.
     fn map(&self) -> Option<ComponentMap>;
@@ -162,6 +178,13 @@ fn initial_linear(parts: &Parts<'_>, initial: &Initial, rng: &mut dyn Rng) -> Ma
         Initial::Linear(a) => a.clone(),
         Initial::Given(s) => parts.data.project(s),
     }
+}
+
+/// Rows at equal distances, [`MOST_ROWS`] at most.
+fn some_rows(sources: &Mat<f64>) -> Mat<f64> {
+    let step = sources.nrows().div_ceil(MOST_ROWS).max(1);
+    let n = sources.nrows().div_ceil(step);
+    Mat::from_fn(n, sources.ncols(), |t, k| sources[(t * step, k)])
 }
 
 fn noise(rows: usize, columns: usize, rng: &mut dyn Rng) -> Mat<f64> {

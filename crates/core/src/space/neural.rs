@@ -47,7 +47,10 @@ pub(super) fn new(
     let a = initial_linear(parts, &initial, rng);
     let k = a.ncols();
     let (h, columns) = config.sources.bend_shape(k);
-    let (view, excerpts) = parts.data.map_view(parts.plan, parts.mixer, parts.energy)?;
+    let (view, excerpts) =
+        parts
+            .data
+            .map_view(parts.plan, parts.mixer, parts.energy, parts.kernel)?;
     Ok(Box::new(Neural {
         plan: parts.plan.clone(),
         d_a: Mat::zeros(k, k),

@@ -14,6 +14,8 @@ use crate::{Error, Recording, Result};
 
 /// Name of θ.
 pub(crate) const MIXER: &str = "mixer";
+/// Where the sources were when they were last judged.
+const POSITION: &str = "turning.before";
 /// Name of η.
 pub(crate) const RAW_GAPS: &str = "controller.raw_gaps";
 
@@ -44,7 +46,7 @@ impl Trainer {
     /// The state between two steps.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
-            config: self.prepared.plan.config().clone(),
+            config: self.last_stage().plan.config().clone(),
             seed: self.seed,
             restart: self.restart,
             step: self.step,
@@ -54,6 +56,12 @@ impl Trainer {
             convergence: self.convergence,
             terms: self.terms,
         }
+    }
+
+    /// What the last stage is prepared for: that of the run.
+    pub(crate) fn last_stage(&self) -> &Prepared {
+        let later = self.later.as_ref();
+        later.map_or(&self.prepared, |later| &later.prepared)
     }
 
     /// Parameters and optimisers of all parts.
@@ -66,6 +74,9 @@ impl Trainer {
         self.gaps_group.save(RAW_GAPS, &mut tensors);
         self.model.energy.save_parameters(&mut tensors);
         self.model.energy.save_optimizer(&mut tensors);
+        if let Some(before) = &self.turning.before {
+            tensors.put(POSITION, before.clone());
+        }
         tensors
     }
 
@@ -96,6 +107,10 @@ impl Trainer {
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         let tensors = &checkpoint.tensors;
+        if checkpoint.convergence.bent {
+            self.begin_later()?;
+        }
+        self.turning.before = tensors.get(POSITION).map(|_| self.model.space.position());
         let own = self.tensors();
         if let Some((name, _)) = tensors.iter().find(|(name, _)| own.get(name).is_none()) {
             return Err(Error::UnknownTensor { name: name.into() });
@@ -107,6 +122,9 @@ impl Trainer {
         self.gaps_group.restore(RAW_GAPS, tensors)?;
         self.model.energy.restore_parameters(tensors)?;
         self.model.energy.restore_optimizer(tensors)?;
+        if let Some(before) = &mut self.turning.before {
+            tensors.read(POSITION, before)?;
+        }
         self.convergence = checkpoint.convergence;
         self.step = checkpoint.step;
         self.terms = checkpoint.terms;

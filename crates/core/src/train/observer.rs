@@ -18,6 +18,10 @@ pub struct StepReport<'a> {
     pub step: usize,
     /// N_max.
     pub steps: usize,
+    /// The largest angle in radians by which a source turned over the last steps that were judged.
+    pub turned: Option<f64>,
+    /// Whether the sources are bent, where a run has an affine stage before that.
+    pub bent: bool,
     /// J and its terms, before this step's update.
     pub terms: Terms,
     /// Exponential average of J.

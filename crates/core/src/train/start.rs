@@ -3,7 +3,7 @@
 use super::prepared::Prepared;
 use super::trainer::Start;
 use crate::config::{AssignmentRule, Elimination, Init, MixerKind, Plan, Reason};
-use crate::energy::{Energy, Found, Transformer};
+use crate::energy::{Blend, Energy, Found, Transformer};
 use crate::mixer::{Mixer, MlpMixer};
 use crate::space::Initial;
 use crate::tensors::Tensors;
@@ -15,7 +15,12 @@ use strt_classic::{Baseline, Components, Method};
 pub(super) fn energy(prepared: &Prepared, seed: u64, start: &Start) -> Result<Box<dyn Energy>> {
     let (plan, rows) = (&prepared.plan, &prepared.rows);
     let Some(make) = &start.energy else {
-        return Ok(Box::new(Transformer::new(plan, rows, seed)?));
+        let networks = || Transformer::new(plan, rows, seed);
+        return Ok(match (prepared.kernel_energy(), plan.kernel) {
+            (None, _) => Box::new(networks()?),
+            (Some(kernel), 1.0) => Box::new(kernel),
+            (Some(kernel), share) => Box::new(Blend::new(networks()?, kernel, share)),
+        });
     };
     let energy = make(plan, rows, seed)?;
     check_energy(&*energy, plan)?;
@@ -111,9 +116,14 @@ pub(super) fn mixer(
 }
 
 /// The sources of the plan, or the caller's own.
-pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -> Result<Initial> {
+pub(super) fn sources(
+    prepared: &Prepared,
+    seed: u64,
+    restart: usize,
+    given: Option<Mat<f64>>,
+) -> Result<Initial> {
     let config = prepared.plan.config();
-    let (init, k) = (config.sources.init, config.n_sources);
+    let (init, k) = (prepared.plan.init, config.n_sources);
     let refuse = |reason| Err(config.refused("sources.init", reason).into());
     match (init, given) {
         (Init::Given, Some(s)) => {
@@ -127,6 +137,14 @@ pub(super) fn sources(prepared: &Prepared, seed: u64, given: Option<Mat<f64>>) -
             return refuse(Reason::SourcesGiven);
         }
         (_, None) => {}
+    }
+    if init == Init::Fast {
+        // The others look elsewhere.
+        let trusted = restart == 0 && (prepared.certain || prepared.plan.steps == 0);
+        let found = prepared.solution.as_ref().filter(|_| trusted);
+        return Ok(found.map_or(Initial::Random, |found| {
+            Initial::Linear(found.matrix.clone())
+        }));
     }
     Ok(match init.baseline(seed) {
         Some(baseline) => Initial::Linear(unmixing(prepared, &baseline)?),

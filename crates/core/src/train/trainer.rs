@@ -1,17 +1,17 @@
 //! One run: [`Trainer`] owns the model and the optimiser's state and takes steps until there is a
 //! reason to stop.
 
-use super::convergence::Convergence;
+use super::convergence::{Convergence, Turning};
 use super::observer::{Observer, StepReport};
 use super::prepared::Prepared;
 use super::{moves, start};
 use crate::adam_group::AdamGroup;
-use crate::config::{AssignmentRule, Config, ConfigError, Reason};
+use crate::config::{AssignmentRule, Config, ConfigError, Reason, ScheduleKind};
 use crate::energy::MakeEnergy;
 use crate::mixer::Mixer;
 use crate::objective::{Model, Objective, Terms};
 use crate::separation::Separation;
-use crate::space::{self, Movement};
+use crate::space::{self, Initial, Movement};
 use crate::tensors::Tensors;
 use crate::view::Excerpt;
 use crate::{Recording, Result};
@@ -22,6 +22,12 @@ use strt_kernels::AdamStep;
 use strt_signal::columns::col_mut;
 use strt_signal::random::{Stream, rng};
 
+/// Draws of windows and masks by which two places are compared.
+const PROPOSAL_DRAWS: usize = 8;
+/// By how much J may seem lower where the networks have learned, for K sources and T samples in
+/// units of K/T: what they have learned by heart. Sources of one law, which only networks tell
+/// apart, differ by ten times as much.
+const ADVANTAGE: f64 = 33.0;
 /// β₁, β₂ and ε of Adam.
 const BETA1: f64 = 0.9;
 const BETA2: f64 = 0.999;
@@ -31,8 +37,8 @@ const EPSILON: f64 = 1e-8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The smoothed objective stopped improving and early stopping was on.
-    Plateau,
+    /// The sources had stopped turning.
+    Settled,
     /// All steps were taken.
     StepLimit,
     /// An observer asked for it.
@@ -55,7 +61,8 @@ pub struct Start {
 
 /// A run in progress.
 pub struct Trainer {
-    pub(crate) prepared: Prepared,
+    pub(crate) prepared: Prepared, // of the present stage
+    pub(crate) later: Option<Later>,
     pub(crate) pool: Arc<rayon::ThreadPool>,
     pub(crate) seed: u64,
     pub(crate) restart: usize,
@@ -65,14 +72,21 @@ pub struct Trainer {
     pub(crate) mixer_group: AdamGroup,
     pub(crate) gaps_group: AdamGroup,
     pub(crate) convergence: Convergence,
+    pub(crate) turning: Turning,
     pub(crate) step: usize,
     pub(crate) terms: Terms,
     pub(crate) gradient_norm: f64,
     pub(crate) stop: Option<StopReason>,
 }
 
+/// The stage that comes after the present one.
+pub(crate) struct Later {
+    pub prepared: Prepared,
+    start: Start,
+}
+
 /// The worker threads of a run; 0 takes all cores.
-pub(super) fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
+pub(crate) fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| ConfigError {
         key: "threads",
@@ -82,6 +96,36 @@ pub(super) fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
         },
     })?;
     Ok(Arc::new(pool))
+}
+
+/// Everything that is optimised in one stage, and its objective.
+fn build(
+    prepared: &Prepared,
+    seed: u64,
+    restart: usize,
+    start: Start,
+    initial: Initial,
+) -> Result<(Model, Objective)> {
+    let plan = &prepared.plan;
+    let energy = start::energy(prepared, seed, &start)?;
+    let mixer = start::mixer(prepared, seed, restart, start.mixer)?;
+    let parts = space::Parts {
+        plan,
+        data: &prepared.data,
+        kernel: prepared.kernel.as_ref(),
+        mixer: &*mixer,
+        energy: &*energy,
+    };
+    let space = space::new(&parts, initial, &mut rng(seed, Stream::Sources))?;
+    let objective = Objective::new(plan, &*mixer);
+    let raw_gaps = objective.controller().initial_gaps();
+    let model = Model {
+        space,
+        mixer,
+        raw_gaps,
+        energy,
+    };
+    Ok((model, objective))
 }
 
 impl Trainer {
@@ -114,40 +158,61 @@ impl Trainer {
         restart: usize,
         start: Start,
     ) -> Result<Trainer> {
-        let plan = &prepared.plan;
-        let energy = start::energy(prepared, seed, &start)?;
-        let mixer = start::mixer(prepared, seed, restart, start.mixer)?;
-        let initial = start::sources(prepared, seed, start.sources)?;
-        let parts = space::Parts {
-            plan,
-            data: &prepared.data,
-            mixer: &*mixer,
-            energy: &*energy,
+        let (stage, later) = match prepared.affine_stage() {
+            None => (prepared.clone(), None),
+            Some(stage) => {
+                let later = Later {
+                    prepared: prepared.clone(),
+                    start: start.clone(),
+                };
+                (stage, Some(later))
+            }
         };
-        let space = space::new(&parts, initial, &mut rng(seed, Stream::Sources))?;
-        let objective = Objective::new(plan, &*mixer);
-        let raw_gaps = objective.controller().initial_gaps();
-        Ok(Trainer {
+        let mixer = start.mixer.clone().filter(|_| later.is_none());
+        let start = Start { mixer, ..start };
+        let initial = start::sources(&stage, seed, restart, start.sources.clone())?;
+        let (model, objective) = build(&stage, seed, restart, start, initial)?;
+        let mut trainer = Trainer {
             pool,
             seed,
             restart,
             excerpt: Excerpt::default(),
-            mixer_group: AdamGroup::new(mixer.parameters().len(), 1),
-            gaps_group: AdamGroup::new(raw_gaps.len(), 1),
+            mixer_group: AdamGroup::new(model.mixer.parameters().len(), 1),
+            gaps_group: AdamGroup::new(model.raw_gaps.len(), 1),
             convergence: Convergence::new(),
+            turning: Turning::default(),
             step: 0,
             terms: Terms::default(),
             gradient_norm: 0.0,
             stop: None,
-            prepared: prepared.clone(),
-            model: Model {
-                space,
-                mixer,
-                raw_gaps,
-                energy,
-            },
+            prepared: stage,
+            later,
+            model,
             objective,
-        })
+        };
+        trainer.stop = trainer.reason_to_stop();
+        Ok(trainer)
+    }
+
+    /// Begins the stage that bends what the affine one has found, whose networks and order of
+    /// scales it keeps.
+    pub(crate) fn begin_later(&mut self) -> Result<()> {
+        let Some(Later { prepared, start }) = self.later.take() else {
+            return Ok(());
+        };
+        let found = self.model.space.map().map(|map| map.linear);
+        let initial = Initial::Linear(found.expect("the affine stage has nothing but A"));
+        let (mut model, objective) = build(&prepared, self.seed, self.restart, start, initial)?;
+        let mut learned = Tensors::default();
+        self.model.energy.save_parameters(&mut learned);
+        model.energy.restore_parameters(&learned)?;
+        model.raw_gaps.clone_from(&self.model.raw_gaps);
+        self.mixer_group = AdamGroup::new(model.mixer.parameters().len(), 1);
+        self.gaps_group = AdamGroup::new(model.raw_gaps.len(), 1);
+        (self.model, self.objective, self.prepared) = (model, objective, prepared);
+        self.convergence.begin_stage(self.step);
+        self.turning = Turning::default();
+        Ok(())
     }
 
     /// Steps until the run ends by itself or `observer` breaks it; says why it ended. A run that
@@ -172,6 +237,14 @@ impl Trainer {
 
     /// One step: sample → evaluate → update → judge.
     fn advance(&mut self) {
+        if self.later.is_some()
+            && self
+                .convergence
+                .reached(&self.prepared.plan.config().optimizer)
+        {
+            // Both stages were checked when the run began.
+            self.begin_later().expect("a stage that fits the recording");
+        }
         self.sample(self.step);
         self.advance_from_sample();
     }
@@ -183,9 +256,14 @@ impl Trainer {
         self.excerpt = space.excerpts().draw(&mut **energy, &mut rng);
     }
 
+    /// Steps of the present stage.
+    fn stage_step(&self) -> usize {
+        self.step - self.convergence.stage_start
+    }
+
     pub(crate) fn advance_from_sample(&mut self) {
         let plan = &self.prepared.plan;
-        let free = plan.unlock_step.is_some_and(|at| self.step >= at);
+        let free = plan.unlock_step.is_some_and(|at| self.stage_step() >= at);
         let terms = self.evaluate();
         self.gradient_norm = self.global_norm(free);
         if !(terms.total.is_finite() && self.gradient_norm.is_finite()) {
@@ -195,27 +273,82 @@ impl Trainer {
         self.terms = terms;
         self.update(free);
         self.step += 1;
-        let plan = &self.prepared.plan;
-        self.convergence
-            .record(terms.total, &plan.config().optimizer.early_stopping);
-        if plan.unlock_step == Some(self.step) {
-            self.convergence.restart();
-        }
+        self.convergence.record(terms.total);
         self.move_sources();
+        self.judge_turning();
         self.stop = self.reason_to_stop();
+    }
+
+    /// Every `patience` steps, how far the sources have turned.
+    fn judge_turning(&mut self) {
+        let plan = &self.prepared.plan;
+        let optimizer = &plan.config().optimizer;
+        let patience = optimizer.early_stopping.patience;
+        if !self.stage_step().is_multiple_of(patience) {
+            return;
+        }
+        if let Some(turned) = self.turning.judge(self.model.space.position()) {
+            let chosen = optimizer.early_stopping.least;
+            let least = chosen.unwrap_or(self.prepared.least_steps);
+            let searching = self.convergence.lowered == 0;
+            self.convergence.judge(turned, optimizer, least);
+            if searching && self.convergence.lowered > 0 {
+                self.consider_solution();
+            }
+        }
+    }
+
+    /// Moves to where the kernel energy alone is least unless J is clearly higher there. Sources
+    /// that come to rest for the first time may be near that place and drift there slowly, or far
+    /// away from it with good reason: J of both, with the same windows and masks, tells.
+    fn consider_solution(&mut self) {
+        let Some(found) = self.prepared.solution.clone() else {
+            return;
+        };
+        let Some(present) = self.model.space.map().filter(|map| map.bend.is_none()) else {
+            return;
+        };
+        let proposed = moves::like(&found.matrix, &present.linear);
+        let mut gain = 0.0;
+        for draw in 0..PROPOSAL_DRAWS {
+            self.sample(self.step + draw);
+            let here = self.evaluate().total;
+            self.model.space.set_linear(&proposed);
+            gain += here - self.evaluate().total;
+            self.model.space.set_linear(&present.linear);
+        }
+        let (k, n) = (proposed.ncols() as f64, self.prepared.rows.n_valid() as f64);
+        // What is learned by heart grows faster than 1/T where a recording is very short.
+        let advantage = ADVANTAGE * k / n * (1000.0 / n).max(1.0);
+        if gain / PROPOSAL_DRAWS as f64 > -advantage {
+            self.model.space.set_linear(&proposed);
+            self.turning.before = Some(self.model.space.position());
+        }
     }
 
     /// Why the run ends where it stands, if it does. Depends on nothing but the state that a
     /// checkpoint holds, so that a resumed run ends where the unbroken one did.
     pub(crate) fn reason_to_stop(&self) -> Option<StopReason> {
         let plan = &self.prepared.plan;
-        let stopping = &plan.config().optimizer.early_stopping;
-        // A plateau of the first stage is no end: the sources have not been free yet.
-        let last_stage = plan.unlock_step.is_none_or(|at| self.step >= at);
+        let optimizer = &plan.config().optimizer;
+        // Rest before the sources are free is no end.
+        let last = self.later.is_none()
+            && plan
+                .unlock_step
+                .is_none_or(|at| self.stage_step() > at || at == 0);
         if self.step >= plan.steps {
-            Some(StopReason::StepLimit)
-        } else if stopping.enabled && last_stage && self.convergence.reached(stopping) {
-            Some(StopReason::Plateau)
+            let found = plan.steps == 0 && self.prepared.start_converged();
+            Some(if found {
+                StopReason::Settled
+            } else {
+                StopReason::StepLimit
+            })
+        } else if optimizer.early_stopping.enabled
+            && optimizer.schedule.kind != ScheduleKind::Cosine
+            && last
+            && self.convergence.reached(optimizer)
+        {
+            Some(StopReason::Settled)
         } else {
             None
         }
@@ -223,6 +356,7 @@ impl Trainer {
 
     /// J and its gradient at the present parameters, for what was last sampled.
     pub(crate) fn evaluate(&mut self) -> Terms {
+        self.model.energy.come_to_rest(self.convergence.lowered > 0);
         self.objective.evaluate(&mut self.model, &self.excerpt)
     }
 
@@ -241,7 +375,10 @@ impl Trainer {
         let plan = &self.prepared.plan;
         let optimizer = &plan.config().optimizer;
         let rates = &optimizer.rates;
-        let factor = optimizer.schedule.factor(self.step + 1, plan.steps);
+        let lowered = self.convergence.lowered;
+        let factor = optimizer
+            .schedule
+            .factor(self.stage_step() + 1, plan.steps, lowered);
         let clip = match optimizer.clip {
             limit if limit > 0.0 && self.gradient_norm > limit => limit / self.gradient_norm,
             _ => 1.0,
@@ -297,10 +434,7 @@ impl Trainer {
     fn move_sources(&mut self) {
         let plan = &self.prepared.plan;
         let assignment = &plan.config().assignment;
-        let due = assignment
-            .at
-            .iter()
-            .any(|&at| (at * plan.steps as f64).round() as usize == self.step);
+        let due = !self.convergence.bent && assignment.at.contains(&self.step);
         if !due || assignment.rule == AssignmentRule::None {
             return;
         }
@@ -318,6 +452,7 @@ impl Trainer {
         };
         space.permute(&order);
         energy.permute(&order);
+        self.turning.permute(&order);
         // The mixer was checked at the start to be able to do this.
         let mut parameters = mixer.parameters().to_vec();
         mixer.permute_sources(&order, &mut parameters);
@@ -335,6 +470,8 @@ impl Trainer {
             restarts: self.prepared.plan.config().restarts,
             step: self.step,
             steps: self.prepared.plan.steps,
+            turned: self.convergence.turned,
+            bent: self.convergence.bent,
             terms: self.terms,
             smoothed_objective: self.convergence.smoothed(),
             gradient_norm: self.gradient_norm,
@@ -368,6 +505,8 @@ impl Trainer {
     /// mixer and the sources belong to the same parameters.
     pub fn finish(mut self) -> Separation {
         let mut stop = self.stop.unwrap_or(StopReason::Interrupted);
+        // A run that ends before its last stage has what that would begin with.
+        self.begin_later().expect("a stage that fits the recording");
         let pool = self.pool.clone();
         let mut terms = pool.install(|| {
             self.sample(self.step);
@@ -376,15 +515,23 @@ impl Trainer {
         if stop == StopReason::Diverged || !terms.total.is_finite() {
             (stop, terms) = (StopReason::Diverged, self.terms);
         }
-        let stopping = self.prepared.plan.config().optimizer.early_stopping.clone();
-        let converged = stop != StopReason::Diverged && self.convergence.reached(&stopping);
+        let optimizer = &self.prepared.plan.config().optimizer;
+        let converged = match stop {
+            StopReason::Settled => true,
+            StopReason::Diverged => false,
+            _ => self.convergence.reached(optimizer),
+        };
         Separation::collect(
             self.prepared,
             self.model,
             self.objective,
             crate::separation::Outcome {
                 terms,
-                smoothed_objective: self.convergence.smoothed(),
+                smoothed_objective: match self.convergence.weight {
+                    0.0 => terms.total,
+                    _ => self.convergence.smoothed(),
+                },
+                turned: self.convergence.turned,
                 stop,
                 converged,
                 steps: self.step,

@@ -9,12 +9,13 @@ use super::excerpts::Excerpts;
 use super::long::basis::Basis;
 use super::long::{FreeMoments, Long};
 use super::map::MapView;
+use super::second_moments::KernelData;
 use super::whole::{Whole, WholeData};
 use crate::Result;
 use crate::config::Plan;
 use crate::energy::Energy;
 use crate::mixer::Mixer;
-use faer::Mat;
+use faer::{Mat, MatMut};
 use std::sync::Arc;
 use strt_signal::Recording;
 use strt_signal::preprocess::observations::Observations;
@@ -61,6 +62,17 @@ impl Data {
         })
     }
 
+    /// Rows first.. of the scaled channels → `out`, as many as it has; 0 in missing rows.
+    pub fn read(&self, first: usize, mut out: MatMut<'_, f64>) {
+        match self {
+            Data::Whole { data, .. } => {
+                let n = out.nrows();
+                out.copy_from(data.observations.subrows(first, n));
+            }
+            Data::Long(basis) => basis.observations.read(first, out),
+        }
+    }
+
     /// Which samples are there.
     pub fn rows(&self) -> &Rows {
         match self {
@@ -76,15 +88,16 @@ impl Data {
         mixer: &dyn Mixer,
         e: Option<Mat<f64>>,
         moves: bool,
+        kernel: Option<&KernelData>,
     ) -> (Box<dyn View>, Excerpts) {
         match self {
             Data::Whole { data, rows } => {
-                let view = Whole::new(plan, data.clone(), rows.clone(), mixer, e, moves);
+                let view = Whole::new(plan, data.clone(), rows.clone(), mixer, e, moves, kernel);
                 let n_samples = rows.n_samples();
                 (Box::new(view), Excerpts::Whole { n_samples })
             }
             Data::Long(basis) => {
-                let view = Long::new(plan, basis.clone(), mixer, e, moves);
+                let view = Long::new(plan, basis.clone(), mixer, e, moves, kernel);
                 let excerpts = Excerpts::windows_and_blocks(basis.rows(), plan.block_len);
                 (Box::new(view), excerpts)
             }
@@ -100,16 +113,20 @@ impl Data {
         plan: &Plan,
         mixer: &dyn Mixer,
         energy: &dyn Energy,
+        kernel: Option<&KernelData>,
     ) -> Result<(MapView, Excerpts)> {
         Ok(match self {
             Data::Whole { data, rows } => {
-                let view = MapView::whole(plan, data.clone(), rows.clone(), mixer);
+                let view = MapView::whole(plan, data.clone(), rows.clone(), mixer, kernel);
                 let n_samples = rows.n_samples();
                 (view, Excerpts::Whole { n_samples })
             }
             Data::Long(basis) => {
                 let excerpts = Excerpts::one_block(basis.rows(), plan.block_len, energy)?;
-                (MapView::in_blocks(plan, basis.clone(), mixer), excerpts)
+                (
+                    MapView::in_blocks(plan, basis.clone(), mixer, kernel),
+                    excerpts,
+                )
             }
         })
     }

@@ -9,6 +9,7 @@
 //! business.
 
 use super::gauge::Gauge;
+use super::second_moments::SecondMoments;
 use super::standardize::Standardize;
 use super::terms::reconstruction::Reconstruction;
 use super::terms::separation::Separation;
@@ -37,10 +38,12 @@ pub(crate) struct Dense {
     /// ∂J/∂S of what reads S itself; all of ∂J/∂S after [`Dense::close`] (n×K).
     pub d_s: Mat<f64>,
     d_z: Mat<f64>, // ∂J/∂Z (n×K)
+    /// What the kernel energy reads.
+    pub moments: SecondMoments,
 }
 
 impl Dense {
-    pub fn new(plan: &Plan, rows: Rows, mixer: &dyn Mixer) -> Dense {
+    pub fn new(plan: &Plan, rows: Rows, mixer: &dyn Mixer, moments: SecondMoments) -> Dense {
         let config = plan.config();
         let (n, k) = (rows.n_samples(), config.n_sources);
         Dense {
@@ -58,6 +61,7 @@ impl Dense {
             first: 0,
             plan: plan.clone(),
             rows,
+            moments,
         }
     }
 
@@ -183,6 +187,28 @@ impl Dense {
         for (slot, d) in column.iter_mut().zip(d_window) {
             *slot += factor * d;
         }
+    }
+
+    /// Second moments of source k.
+    pub fn read_moments(&self, k: usize, moments: &mut [f64]) {
+        let sources = if self.plan.config().sources.standardize {
+            self.standardize.z.as_ref()
+        } else {
+            self.s.as_ref()
+        };
+        self.moments.read(k, col(sources, k), &self.rows, moments);
+    }
+
+    /// Adds factor · `d`, a gradient in these moments.
+    pub fn add_moment_gradient(&mut self, k: usize, factor: f64, d: &[f64]) {
+        let (sources, d_input) = if self.plan.config().sources.standardize {
+            (self.standardize.z.as_ref(), self.d_z.as_mut())
+        } else {
+            (self.s.as_ref(), self.d_s.as_mut())
+        };
+        let (samples, d_samples) = (col(sources, k), col_mut(d_input, k));
+        self.moments
+            .add_gradient(k, factor, d, samples, &self.rows, d_samples);
     }
 
     /// ZwᵀS/T (K×K) and the mean of S.

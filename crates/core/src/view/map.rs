@@ -9,6 +9,7 @@
 use super::dense::Dense;
 use super::gauge::Gauge;
 use super::long::basis::Basis;
+use super::second_moments::{KernelData, SecondMoments};
 use super::standardize::Standardize;
 use super::whole::WholeData;
 use super::{Excerpt, Samples, judged};
@@ -35,11 +36,22 @@ pub(crate) struct MapView {
     basis: Option<Arc<Basis>>, // of a recording that is read block by block
 }
 
+fn sampled(kernel: Option<&KernelData>, len: usize) -> SecondMoments {
+    kernel.map_or(SecondMoments::Off, |kernel| kernel.sampled(len))
+}
+
 impl MapView {
     /// Of a recording that is evaluated whole.
-    pub fn whole(plan: &Plan, data: WholeData, rows: Rows, mixer: &dyn Mixer) -> MapView {
+    pub fn whole(
+        plan: &Plan,
+        data: WholeData,
+        rows: Rows,
+        mixer: &dyn Mixer,
+        kernel: Option<&KernelData>,
+    ) -> MapView {
+        let moments = sampled(kernel, rows.n_samples());
         MapView {
-            dense: Dense::new(plan, rows, mixer),
+            dense: Dense::new(plan, rows, mixer, moments),
             plan: plan.clone(),
             data,
             basis: None,
@@ -47,7 +59,12 @@ impl MapView {
     }
 
     /// Of a longer recording, block by block.
-    pub fn in_blocks(plan: &Plan, basis: Arc<Basis>, mixer: &dyn Mixer) -> MapView {
+    pub fn in_blocks(
+        plan: &Plan,
+        basis: Arc<Basis>,
+        mixer: &dyn Mixer,
+        kernel: Option<&KernelData>,
+    ) -> MapView {
         let len = plan.block_len;
         let data = WholeData {
             observations: Arc::new(Mat::zeros(len, basis.observations.n_channels())),
@@ -55,7 +72,7 @@ impl MapView {
         };
         let rows = basis.rows().block(len);
         MapView {
-            dense: Dense::new(plan, rows, mixer),
+            dense: Dense::new(plan, rows, mixer, sampled(kernel, len)),
             plan: plan.clone(),
             data,
             basis: Some(basis),
@@ -178,6 +195,14 @@ impl SourceWindows for MapView {
 
     fn add_gradient(&mut self, source: usize, first: usize, factor: f64, d_window: &[f64]) {
         self.dense.add_gradient(source, first, factor, d_window);
+    }
+
+    fn read_moments(&self, source: usize, moments: &mut [f64]) {
+        self.dense.read_moments(source, moments);
+    }
+
+    fn add_moment_gradient(&mut self, source: usize, factor: f64, d_moments: &[f64]) {
+        self.dense.add_moment_gradient(source, factor, d_moments);
     }
 }
 

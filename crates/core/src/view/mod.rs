@@ -20,6 +20,7 @@ pub(crate) mod excerpts;
 pub(crate) mod gauge;
 pub(crate) mod long;
 pub(crate) mod map;
+pub(crate) mod second_moments;
 pub(crate) mod sparse_adam;
 pub(crate) mod standardize;
 pub(crate) mod terms;

@@ -8,6 +8,7 @@
 
 use super::dense::Dense;
 use super::gauge::Gauge;
+use super::second_moments::{KernelData, SecondMoments};
 use super::{Excerpt, Samples, View};
 use crate::Result;
 use crate::adam_group::AdamGroup;
@@ -54,10 +55,17 @@ impl Whole {
         mixer: &dyn Mixer,
         e: Option<Mat<f64>>,
         moves: bool,
+        kernel: Option<&KernelData>,
     ) -> Whole {
+        let k = plan.config().n_sources;
+        let moments = match kernel {
+            None => SecondMoments::Off,
+            Some(kernel) if e.is_none() => kernel.linear(k),
+            Some(kernel) => kernel.sampled(rows.n_samples()),
+        };
         Whole {
             data,
-            dense: Dense::new(plan, rows, mixer),
+            dense: Dense::new(plan, rows, mixer, moments),
             free: e.map(|e| Free {
                 group: moves.then(|| AdamGroup::new(e.nrows(), e.ncols())),
                 e,
@@ -73,6 +81,14 @@ impl SourceWindows for Whole {
 
     fn add_gradient(&mut self, source: usize, first: usize, factor: f64, d_window: &[f64]) {
         self.dense.add_gradient(source, first, factor, d_window);
+    }
+
+    fn read_moments(&self, source: usize, moments: &mut [f64]) {
+        self.dense.read_moments(source, moments);
+    }
+
+    fn add_moment_gradient(&mut self, source: usize, factor: f64, d_moments: &[f64]) {
+        self.dense.add_moment_gradient(source, factor, d_moments);
     }
 }
 
@@ -113,6 +129,7 @@ impl Samples for Whole {
 
 impl View for Whole {
     fn place(&mut self, a: Option<&Mat<f64>>, _excerpt: &Excerpt, _windows: &[Window]) {
+        self.dense.moments.place(a);
         let (whitened, free) = ((*self.data.whitened).as_ref(), &self.free);
         let rows = self.dense.rows.clone();
         self.dense.place(|mut s| {
@@ -137,6 +154,7 @@ impl View for Whole {
         if let Some(d_a) = d_a {
             let whitened = self.data.whitened.transpose();
             matmul(d_a.as_mut(), Accum::Replace, whitened, d_s, 1.0, Par::Seq);
+            self.dense.moments.add_to(d_a);
         }
     }
 

@@ -51,6 +51,9 @@ fn shrink(mut config: Config) -> Config {
     config.mixer.hidden = vec![6];
     config.optimizer.steps = Some(STEPS);
     config.optimizer.early_stopping.enabled = false;
+    if config.optimizer.schedule.kind == ScheduleKind::Settle {
+        config.optimizer.schedule.kind = ScheduleKind::Cosine; // stages at steps known in advance
+    }
     config
 }
 
@@ -61,7 +64,7 @@ pub fn affine() -> Config {
     config.sources.coordinates = Some(Coordinates::Fiber);
     config.sources.unlock = Some(1.0);
     config.assignment.rule = AssignmentRule::CorrelationTime;
-    config.assignment.at = vec![0.125, 0.25, 0.5]; // steps 3, 6, 12
+    config.assignment.at = vec![3, 6, 12];
     config
 }
 
@@ -72,7 +75,7 @@ pub fn nonlinear() -> Config {
     config.sources.unlock = Some(8.5 / STEPS as f64);
     config.sources.freedom = Freedom::Full; // in so few steps nothing is predicted yet
     config.assignment.rule = AssignmentRule::CorrelationTime;
-    config.assignment.at = vec![0.125, 0.25, 0.5];
+    config.assignment.at = vec![3, 6, 12];
     config
 }
 
@@ -82,6 +85,20 @@ pub fn neural() -> Config {
     config.sources.coordinates = Some(Coordinates::Neural);
     config.sources.hidden = 5;
     config.weights.energy_block = Some(20);
+    config
+}
+
+/// A nonlinear run that ends by itself: an affine stage, then one that bends what it has found,
+/// each at all rates of the schedule, judged every other step.
+pub fn settling() -> Config {
+    let mut config = neural();
+    config.optimizer.schedule.kind = ScheduleKind::Settle;
+    config.optimizer.early_stopping = EarlyStopping {
+        enabled: true,
+        least: Some(4),
+        patience: 2,
+        tolerance: 1e9, // always at rest
+    };
     config
 }
 

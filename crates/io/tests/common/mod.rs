@@ -109,6 +109,7 @@ pub fn assert_same(a: &Separation, b: &Separation) {
     mats(a.unmixing.linear(), b.unmixing.linear());
     assert_eq!(a.unmixing.bend(), b.unmixing.bend());
     assert_eq!(a.gauge, b.gauge);
+    assert_eq!(a.scales, b.scales);
     assert_eq!(a.terms, b.terms);
     assert_eq!(
         a.smoothed_objective.to_bits(),

@@ -31,6 +31,11 @@ pub struct Case {
 }
 
 impl Case {
+    /// Whether its sources are drawn, not given.
+    pub fn is_generated(&self) -> bool {
+        self.sources.is_none()
+    }
+
     pub fn generate(&self) -> strt_synth::Result<Problem> {
         match &self.sources {
             Some(sources) => self.spec.generate_from(sources),
@@ -60,6 +65,20 @@ const SMOOTH: [SourceKind; 4] = [
     SourceKind::GpClose,
     SourceKind::Sines,
     SourceKind::Ar,
+];
+
+/// Systems of which independent runs are sources: one law for all sources of a problem.
+const SYSTEMS: [SourceKind; 10] = [
+    SourceKind::Lorenz,
+    SourceKind::LorenzZ,
+    SourceKind::Rossler,
+    SourceKind::MackeyGlass,
+    SourceKind::Henon,
+    SourceKind::Logistic,
+    SourceKind::VanDerPol,
+    SourceKind::Tar,
+    SourceKind::Garch,
+    SourceKind::Coupled,
 ];
 
 /// All families of generated problems.
@@ -245,6 +264,47 @@ pub fn generated(size: Size, first_seed: u64) -> Vec<Family> {
         });
         families.push(family(name, &about, cases));
     }
+    let lorenz = [SourceKind::Lorenz];
+    let among = [SourceKind::LorenzBackwards, SourceKind::LorenzSurrogates];
+    // (kinds, T, noise)
+    let runs: [(&[SourceKind], usize, f64); 5] = [
+        (&SYSTEMS, 2000, 0.01),
+        (&lorenz, 1000, 0.01),
+        (&lorenz, 4000, 0.01),
+        (&lorenz, 2000, 0.1),
+        (&among, 2000, 0.01),
+    ];
+    let of_runs = |(kinds, n_samples, noise)| {
+        cases(kinds, seeds(1, 3), &move |spec| {
+            (spec.n_channels, spec.n_samples, spec.noise) = (5, n_samples, noise)
+        })
+    };
+    families.push(family(
+        "dynamics",
+        "three sources of one law: independent runs of a chaotic or noisy system, made Gaussian by \
+         ranks, so that spectra and marginals are the same; five channels, noise 1 or 10 %, T = \
+         1000 to 4000. In lorenzbackwards the second is played backwards and the third a \
+         surrogate; in lorenzsurrogates the second and third are surrogates of the first, which \
+         nothing can tell apart, so there only one source is identifiable and a MAC of 1 is not to \
+         be had. Runs of mackeyglass nearly keep their phases, so that they are correlated",
+        runs.into_iter().flat_map(of_runs).collect(),
+    ));
+    let bent = [MixingKind::Asinh, MixingKind::Mlp2, MixingKind::Mlp3];
+    let behind = bent.into_iter().flat_map(|mixing| {
+        [2000, 4000].into_iter().flat_map(move |n_samples| {
+            cases(&lorenz, seeds(1, 3), &move |spec| {
+                (spec.mixing, spec.n_channels) = (mixing, 5);
+                (spec.n_samples, spec.noise) = (n_samples, 0.01);
+            })
+        })
+    });
+    families.push(family(
+        "dynamics-nonlinear",
+        "three runs of the Lorenz system, made Gaussian by ranks, behind nonlinear mixing into \
+         five channels: arcsinh(2·) of a linear mixture, perceptrons of two and three layers; \
+         noise 1 %, T = 2000 and 4000",
+        behind.collect(),
+    ));
     families
 }
 
@@ -357,6 +417,25 @@ mod tests {
         };
         suite("linear", 50, 0.02, true);
         suite("nonlinear", 48, 0.01, false);
+    }
+
+    #[test]
+    fn sources_of_one_law_come_from_every_system() {
+        let count = |size: Size, name: &str| {
+            let families = generated(size, 1);
+            let family = families.iter().find(|family| family.name == name).unwrap();
+            for spec in family.cases.iter().map(|case| &case.spec) {
+                assert_eq!((spec.n_sources, spec.n_channels), (3, 5));
+                assert_eq!(spec.mixing.is_linear(), name == "dynamics");
+            }
+            let kinds = family.cases.iter().map(|case| case.spec.kind.name());
+            let kinds: std::collections::HashSet<&str> = kinds.collect();
+            (family.cases.len(), kinds.len())
+        };
+        assert_eq!(count(Size::Quick, "dynamics"), (15, 12));
+        assert_eq!(count(Size::Full, "dynamics"), (45, 12));
+        assert_eq!(count(Size::Quick, "dynamics-nonlinear"), (6, 1));
+        assert_eq!(count(Size::Full, "dynamics-nonlinear"), (18, 1));
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! `strt-lab recovery`: how well known sources are recovered, beside the classical methods and
 //! other programs.
 //!
-//! In: families of problems and methods. Out: tables (Markdown on stdout, JSON, a page). Problems
+//! In: families of problems and methods. Out: tables (Markdown on stdout, JSON, a page), with what
+//! no method can exceed where that is known (`limits`). Problems
 //! run side by side, one thread each, so the figures do not depend on the number of threads, and
 //! every result is kept as soon as it is there: a benchmark that was interrupted goes on where it
 //! ended. The run's seed is the problem's plus 1000: a run never shares random numbers with the
 //! generator.
 
 mod families;
+mod limits;
 mod page;
 mod peers;
 mod record;
@@ -36,8 +38,13 @@ pub struct Recovery {
     /// Families of problems, such as linear,nonlinear,real [default: all]; `list` prints them
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     families: Vec<String>,
-    /// Methods: strt, paper, fastica, picard, jade, amuse, sobi, nss [default: all but paper]
-    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = MethodName::parse)]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "LIST",
+        value_parser = MethodName::parse,
+        help = MethodName::help()
+    )]
     methods: Vec<MethodName>,
     /// Python with scikit-learn, python-picard and amica-python, to run them too (see
     /// benchmarks/requirements-peers.txt)
@@ -89,9 +96,9 @@ impl Recovery {
     pub fn run(self) -> Outcome {
         if self.families == ["list"] {
             for family in families::generated(self.size(), self.first_seed) {
-                output::print_line(&format!("{:<14} {}", family.name, family.about));
+                output::print_line(&format!("{:<18} {}", family.name, family.about));
             }
-            output::print_line("real           real sources, with --data");
+            output::print_line("real               real sources, with --data");
             return Ok(());
         }
         let families = self.chosen_families()?;
@@ -290,11 +297,13 @@ impl Recovery {
             family
                 .is_some_and(|family| family.cases.iter().all(|case| case.spec.mixing.is_linear()))
         };
-        let tables = [
-            tables::overview(records),
+        let limits = limits::of_families(families)?;
+        let mut tables = vec![
+            tables::overview(records, &limits),
             tables::in_short(records, &is_linear),
-            tables::details(records),
         ];
+        tables.extend(tables::bounds(records, &limits));
+        tables.push(tables::details(records));
         let about = format!(
             "strt {} on {} cores ({} {}), {}{} benchmark, first seed {}.{}",
             env!("CARGO_PKG_VERSION"),
@@ -328,7 +337,8 @@ impl Recovery {
                 .iter()
                 .map(|family| json!({ "name": family.name, "about": family.about }))
                 .collect();
-            let object = json!({ "about": about, "families": families, "records": records });
+            let object = json!({ "about": about, "families": families, "records": records,
+                "limits": limits });
             output::print_line(&serde_json::to_string_pretty(&object)?);
         } else {
             output::print_line(&about);

@@ -1,6 +1,7 @@
 //! The results as tables: one line a family and method, and one figure a family and method to see
 //! them all.
 
+use super::limits::Limit;
 use super::record::Record;
 use strt_score::permutation_stability;
 
@@ -143,10 +144,12 @@ pub fn in_short(records: &[Record], is_linear: &dyn Fn(&str) -> bool) -> Table {
     }
 }
 
-/// One figure a family and method.
-pub fn overview(records: &[Record]) -> Table {
+/// One figure a family and method, beside the best linear unmixing of each family.
+pub fn overview(records: &[Record], limits: &[Limit]) -> Table {
     let methods = methods(records);
-    let mut header = vec!["family".to_string(), "problems".to_string()];
+    let mut header = ["family", "problems", "linear with truth"]
+        .map(String::from)
+        .to_vec();
     header.extend(methods.iter().cloned());
     let rows = families(records)
         .iter()
@@ -166,7 +169,10 @@ pub fn overview(records: &[Record]) -> Table {
                 Some(mac) => format!("{mac:.4}"),
                 None => "–".into(),
             };
-            let mut row = vec![family.clone(), names.len().to_string()];
+            let linear = limits.iter().filter(|limit| limit.family == *family);
+            let linear = mean(linear.map(|limit| limit.linear_with_truth));
+            let linear = linear.map_or("–".into(), |mac| format!("{mac:.4}"));
+            let mut row = vec![family.clone(), names.len().to_string(), linear];
             row.extend(means.iter().map(cell));
             row
         })
@@ -176,6 +182,61 @@ pub fn overview(records: &[Record]) -> Table {
         header,
         rows,
     }
+}
+
+/// The problems for which the Cramér–Rao bound is known, by family and kind of sources: the bound,
+/// the best linear unmixing, and the mean MAC of every method on these problems; `None` where there
+/// are no such problems.
+pub fn bounds(records: &[Record], limits: &[Limit]) -> Option<Table> {
+    let methods = methods(records);
+    let mut groups: Vec<(&str, &str)> = Vec::new();
+    for limit in limits.iter().filter(|limit| limit.bound.is_some()) {
+        let group = (limit.family.as_str(), limit.kind.as_str());
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    let row = |&(family, kind): &(&str, &str)| {
+        let known: Vec<&Limit> = limits
+            .iter()
+            .filter(|limit| limit.family == family && limit.kind == kind && limit.bound.is_some())
+            .collect();
+        let shown = |mac: Option<f64>| mac.map_or("–".into(), |mac| format!("{mac:.4}"));
+        let mac = |method: &String| {
+            let runs = of(records, family, method).into_iter();
+            let runs = runs.filter(|record| {
+                known
+                    .iter()
+                    .any(|limit| limit.problem == record.key.problem)
+            });
+            shown(mean(runs.map(|record| record.mac)))
+        };
+        let mut row = vec![
+            family.to_string(),
+            kind.to_string(),
+            known.len().to_string(),
+            shown(mean(known.iter().filter_map(|limit| limit.bound))),
+            shown(mean(known.iter().map(|limit| limit.linear_with_truth))),
+        ];
+        row.extend(methods.iter().map(mac));
+        row
+    };
+    let mut header = [
+        "family",
+        "sources",
+        "problems",
+        "bound",
+        "linear with truth",
+    ]
+    .map(String::from)
+    .to_vec();
+    header.extend(methods.iter().cloned());
+    (!groups.is_empty()).then(|| Table {
+        title: "Mean MAC where its Cramér–Rao bound is known: Gaussian sources, linear mixing"
+            .into(),
+        header,
+        rows: groups.iter().map(row).collect(),
+    })
 }
 
 /// All figures of every family and method.
@@ -295,11 +356,26 @@ mod tests {
         assert_eq!(share_won(&records, "linear", "sobi"), Some(1.0));
         assert_eq!(stability(&records, "linear", "strt"), Some(0.5));
         assert_eq!(stability(&records, "linear", "sobi"), None);
-        let text = markdown(&overview(&records));
+        let limit = |problem: &str, kind: &str, bound, linear_with_truth| Limit {
+            family: "linear".into(),
+            problem: problem.into(),
+            kind: kind.into(),
+            bound,
+            linear_with_truth,
+        };
+        let limits = [
+            limit("a", "ar", Some(0.995), 0.999),
+            limit("b", "sines", None, 0.997),
+        ];
+        let text = markdown(&overview(&records, &limits));
         assert!(
-            text.contains("| linear | 2 | 0.9425 | **0.9680** |"),
+            text.contains("| linear | 2 | 0.9980 | 0.9425 | **0.9680** |"),
             "{text}"
         );
+        let bounds = bounds(&records, &limits).unwrap();
+        let row = ["linear", "ar", "1", "0.9950", "0.9990", "0.9850", "0.9860"];
+        assert_eq!(bounds.rows, [row]);
+        assert!(super::bounds(&records, &limits[1..]).is_none());
         assert_eq!(details(&records).rows.len(), 2);
         let short = in_short(&records, &|family| family == "linear");
         assert_eq!(short.rows[0], ["strt", "4", "25 %", "0.9425", "0", "–"]);

@@ -182,7 +182,7 @@ fn config(coordinates: Coordinates, variance: f64) -> Config {
     let mut config = bare(N_SOURCES);
     config.preprocess = Preprocess::default();
     config.sources.coordinates = Some(coordinates);
-    config.sources.init = Init::Pca;
+    config.sources.init = Some(Init::Pca);
     config.sources.standardize = true;
     config.mixer.decoder_standardization = true;
     config.weights.observation_variance = Some(variance);

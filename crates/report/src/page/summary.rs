@@ -135,28 +135,34 @@ fn order(report: &Report<'_>) -> String {
 fn convergence(report: &Report<'_>) -> String {
     let separation = report.separation;
     let steps = counted(separation.steps(), "step");
+    let turned = match separation.turned() {
+        None => " not been judged yet".into(),
+        Some(angle) => format!(
+            " turned by {} degrees at most over the last {} steps",
+            significant(angle.to_degrees(), 2),
+            separation.config().optimizer.early_stopping.patience
+        ),
+    };
     let mut text = match (separation.stop_reason(), separation.converged()) {
         (StopReason::Diverged, _) => format!(
             "The run failed after {steps}: its objective was no longer finite, and the result \
              should not be used. Run it again with smaller learning rates, and look for extreme \
              values in the recording."
         ),
-        (StopReason::Plateau, _) => {
-            format!(
-                "The run converged: it stopped after {steps} because its objective no longer \
-                 improved."
-            )
+        (StopReason::Settled, _) if separation.steps() == 0 => {
+            "The sources were found directly: the search for the lowest kernel energy converged."
+                .into()
         }
-        (_, true) => {
-            format!("The run converged: after {steps} its objective had stopped improving.")
+        (StopReason::Settled, _) => {
+            format!("The run converged: it stopped after {steps} because its sources had{turned}.")
         }
+        (_, true) => format!("The run converged: after {steps} its sources had{turned}."),
         (StopReason::Interrupted, false) => format!(
-            "The run was interrupted after {steps}, while its objective was still improving. \
+            "The run was interrupted after {steps}, before its sources had settled. \
              Continue it from its checkpoint, or treat the result as provisional."
         ),
         (StopReason::StepLimit, false) => format!(
-            "The run did not converge: its objective was still improving when all {steps} were \
-             taken. The sources may already be good, but run it again with more steps, say {}, \
+            "The run did not converge: when all {steps} were taken its sources had{turned}. The sources may already be good, but run it again with more steps, say {}, \
              and see whether they stay the same.",
             grouped(2 * separation.steps())
         ),
@@ -222,6 +228,10 @@ fn numbers(report: &Report<'_>) -> Vec<(&'static str, String)> {
         ("Sources", grouped(report.n_sources())),
         ("Variance explained", percent(summary.explained_variance)),
     ];
+    let noise = summary.denoised.as_ref();
+    if let Some(share) = noise.and_then(|denoised| denoised.noise_share) {
+        numbers.push(("Noise of the channels", percent(share)));
+    }
     if let Some((_, matching)) = report.reference {
         numbers.push(("Mean |correlation|", significant(matching.mac(), 4)));
     }

@@ -136,7 +136,6 @@ impl Sums {
         };
         let observations = recording.observations();
         let scaling = separation.scaling();
-        let mut scratch = Vec::new();
         for start in (0..recording.n_samples()).step_by(BLOCK) {
             let rows = BLOCK.min(recording.n_samples() - start);
             let kept: Vec<usize> = (start..start + rows)
@@ -148,10 +147,7 @@ impl Sums {
                 })
             };
             let sources = pick(separation.sources());
-            let mut scaled = Mat::zeros(kept.len(), m);
-            separation
-                .mixer()
-                .forward(sources.as_ref(), scaled.as_mut(), &mut scratch);
+            let scaled = separation.mix_scaled(sources.as_ref());
             // In the units of the mixer, in which no channel is too large or too small to be
             // squared.
             let observed = scaling

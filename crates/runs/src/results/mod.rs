@@ -4,6 +4,7 @@
 //! [`Summary`]. When and where a folder is filled is not decided here, pages are drawn by the
 //! [`Caller`], and nothing is printed.
 
+mod denoised;
 pub mod history;
 mod json;
 mod mixture;
@@ -23,9 +24,10 @@ use serde::Serialize;
 use std::path::Path;
 use strt_io::{Signals, save_config, save_model, write_signals, write_text};
 use strt_score::{Matching, Reference, match_sources};
+use strtransformer::denoise::Denoised;
 use strtransformer::train::HistoryRow;
 use strtransformer::{Recording, Separation};
-use summary::{CountSummary, Input, Scores, Summary, Versions, source_names};
+use summary::{CountSummary, DenoisedSummary, Input, Scores, Summary, Versions, source_names};
 
 /// What every logged step reported.
 pub const HISTORY: &str = "history.csv";
@@ -105,6 +107,15 @@ impl<'a> Results<'a> {
         for format in Format::with_defaults(self.formats) {
             write_signals(place(format!("sources.{}", format.ending())), &signals)?;
         }
+        if let Some(denoised) = &findings.denoised {
+            let signals = |values| Signals { values, ..signals };
+            let mean = signals(denoised.sources());
+            for format in Format::with_defaults(self.formats) {
+                write_signals(place(format!("denoised.{}", format.ending())), &mean)?;
+            }
+            let deviation = signals(denoised.deviation());
+            write_signals(place("denoised_std.npy".into()), &deviation)?;
+        }
         if let Some(mixer) = MixerFile::new(self.recording, separation) {
             write_json(&place("mixer.json".into()), &mixer)?;
         }
@@ -141,10 +152,16 @@ impl<'a> Results<'a> {
             None => None,
         };
         let mixture = Mixture::of(self.recording, self.separation)?;
+        let denoised = denoised::of(self.recording, self.separation)?;
         let warnings = self.warnings(mixture.explained());
+        let summary = Summary {
+            denoised: denoised.as_ref().map(DenoisedSummary::from),
+            ..self.summary(&mixture, matching.as_ref(), &warnings)
+        };
         Ok(Findings {
-            summary: self.summary(&mixture, matching.as_ref(), &warnings),
+            summary,
             mixture,
+            denoised,
             matching,
             warnings,
         })
@@ -196,6 +213,7 @@ impl<'a> Results<'a> {
             explained_variance: mixture.explained(),
             assignment_margin: margin.is_finite().then_some(margin),
             branches: summary::branches(separation, mixture),
+            denoised: None,
             source_count: self.source_count.cloned(),
             scores: match (&self.reference, matching) {
                 (Some((path, _)), Some(matching)) => Some(Scores::new(path, matching)),
@@ -267,6 +285,8 @@ pub struct Findings {
     pub summary: Summary,
     /// How the sources make up the channels.
     pub mixture: Mixture,
+    /// The sources without the noise of the channels, where the model is affine.
+    pub denoised: Option<Denoised>,
     /// The sources matched with the true ones, where these are known.
     pub matching: Option<Matching>,
     /// What to know beyond how the run ended.

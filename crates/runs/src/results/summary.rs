@@ -8,6 +8,7 @@ use std::path::Path;
 use strt_io::{Opened, ReadOptions};
 use strt_kernels::cpu::SimdPath;
 use strt_score::Matching;
+use strtransformer::denoise::Denoised;
 use strtransformer::preprocess::SourceCount;
 use strtransformer::train::{RestartSummary, StopReason, Terms};
 use strtransformer::{Recording, Separation};
@@ -57,6 +58,9 @@ pub struct Summary {
     pub assignment_margin: Option<f64>,
     /// One a source, in branch order.
     pub branches: Vec<BranchSummary>,
+    /// What the denoised sources assume; null for a model that has none.
+    #[serde(default)]
+    pub denoised: Option<DenoisedSummary>,
     /// How the number of sources was found; null when it was given.
     pub source_count: Option<CountSummary>,
     /// Scores against the reference; null without one.
@@ -212,6 +216,26 @@ pub fn branches(separation: &Separation, mixture: &Mixture) -> Vec<BranchSummary
                 / n_varying,
         })
         .collect()
+}
+
+/// What `denoised.npy` assumes about the channels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DenoisedSummary {
+    /// Share of the variance of the scaled channels that is noise; null where the sources leave
+    /// nothing over to measure it by, and none is assumed.
+    pub noise_share: Option<f64>,
+    /// Share of the variance of each source in `sources.npy` that is noise.
+    #[serde(deserialize_with = "numbers")]
+    pub source_noise_shares: Vec<f64>,
+}
+
+impl From<&Denoised> for DenoisedSummary {
+    fn from(denoised: &Denoised) -> DenoisedSummary {
+        DenoisedSummary {
+            noise_share: denoised.noise().share,
+            source_noise_shares: denoised.noise().of_sources.clone(),
+        }
+    }
 }
 
 /// Names of the sources: s1, s2, …

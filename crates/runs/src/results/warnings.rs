@@ -20,11 +20,24 @@ pub fn ending(separation: &Separation, wording: &Wording) -> Option<String> {
             "interrupted after {steps} steps: these are the sources of an unfinished run"
         )),
         StopReason::StepLimit if !separation.converged() => Some(format!(
-            "not converged: the objective was still improving after {steps} steps; try {}, and \
-             compare several seeds",
+            "not converged: {}; try {}, and compare several seeds",
+            still_turning(separation),
             (wording.settings)(&[("optimizer.steps", &(2 * steps).to_string())])
         )),
-        StopReason::StepLimit | StopReason::Plateau => None,
+        StopReason::StepLimit | StopReason::Settled => None,
+    }
+}
+
+/// How far the sources still turned, in words.
+fn still_turning(separation: &Separation) -> String {
+    let steps = separation.steps();
+    match separation.turned() {
+        None => format!("{steps} steps were too few to judge whether the sources had settled"),
+        Some(angle) => format!(
+            "the sources still turned by up to {:.1} degrees over the last {} of {steps} steps",
+            angle.to_degrees(),
+            separation.config().optimizer.early_stopping.patience
+        ),
     }
 }
 

@@ -21,6 +21,7 @@ mod free;
 mod moments;
 
 use super::gauge::Gauge;
+use super::second_moments::{KernelData, SecondMoments};
 use super::sparse_adam::SparseAdam;
 use super::terms::reconstruction::Reconstruction;
 use super::terms::separation::Separation;
@@ -72,6 +73,7 @@ pub(crate) struct Long {
     second_start: usize, // of the block in which the moments act on E
     mixing: Mixing,
     separation: Separation,
+    lagged: SecondMoments, // what the kernel energy reads
 }
 
 impl Long {
@@ -82,8 +84,12 @@ impl Long {
         mixer: &dyn Mixer,
         e: Option<Mat<f64>>,
         moves: bool,
+        kernel: Option<&KernelData>,
     ) -> Long {
         let config = plan.config();
+        // The plan has no kernel energy where sources are free: their moments would have to be
+        // followed.
+        let lagged = kernel.map_or(SecondMoments::Off, |kernel| kernel.linear(config.n_sources));
         let (k, m) = (config.n_sources, basis.observations.n_channels());
         let free = e.map(|e| Free {
             moments: FreeMoments::of(e.as_ref(), &basis),
@@ -116,6 +122,7 @@ impl Long {
             separation: Separation::new(config.weights.separation_form, k),
             plan: plan.clone(),
             basis,
+            lagged,
         }
     }
 
@@ -174,6 +181,16 @@ impl SourceWindows for Long {
         if standardized {
             self.moments.add_gauge_gradient(source, sum, dot);
         }
+    }
+
+    fn read_moments(&self, source: usize, moments: &mut [f64]) {
+        self.lagged.read(source, &[], self.basis.rows(), moments);
+    }
+
+    fn add_moment_gradient(&mut self, source: usize, factor: f64, d_moments: &[f64]) {
+        let rows = self.basis.rows();
+        self.lagged
+            .add_gradient(source, factor, d_moments, &[], rows, &mut []);
     }
 }
 
@@ -262,6 +279,7 @@ impl Samples for Long {
 
 impl View for Long {
     fn place(&mut self, a: Option<&Mat<f64>>, excerpt: &Excerpt, windows: &[Window]) {
+        self.lagged.place(a);
         let (basis, free) = (&*self.basis, &self.free);
         self.moments
             .read(a, free.as_ref().map(|free| &free.moments), basis);
@@ -291,6 +309,7 @@ impl View for Long {
         self.moments.close();
         if let Some(d_a) = d_a {
             self.moments.fiber_gradient(basis, d_a);
+            self.lagged.add_to(d_a);
             self.columns
                 .par_iter_mut()
                 .for_each(|column| column.project(basis));

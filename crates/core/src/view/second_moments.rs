@@ -1,0 +1,270 @@
+//! Second moments of the sources for the kernel energy, and the way back from gradients in them.
+//!
+//! ```text
+//! m_s(l) = 1/n_s · Σ_t s_t·s_{t+l}        both samples in segment s
+//! ```
+//!
+//! Where S = Zw·A they follow from those of Zw, taken once, and a step costs nothing that grows
+//! with the recording; otherwise they are summed over the samples that the step holds. Missing
+//! samples are 0 and not counted in n_s, so that the moments remain those of an autocorrelation:
+//! positive definite.
+//!
+//! In: A or samples. Out: moments, ∂J/∂A or ∂J/∂S. What is made of them is the energy's business.
+
+use faer::Mat;
+use std::sync::Arc;
+use strt_classic::kernel::{Form, Moments, SourceEnergy};
+use strt_signal::columns::{col, col_mut};
+use strt_signal::rows::Rows;
+
+/// What the kernel energy of a recording is made from.
+#[derive(Clone, Debug)]
+pub(crate) struct KernelData {
+    form: Form,
+    moments: Arc<Moments>,
+}
+
+impl KernelData {
+    /// From components (T×K, 0 in missing rows) and the form that was chosen for them.
+    pub fn new(components: &Mat<f64>, rows: &Rows, form: Form) -> KernelData {
+        let is_missing = |t: usize| !rows.is_valid(t);
+        KernelData {
+            moments: Arc::new(Moments::new(components.as_ref(), &is_missing, &form)),
+            form,
+        }
+    }
+
+    /// The energy of one source that is a combination of components, or of `len` samples of it.
+    pub fn energy(&self, samples: Option<usize>) -> SourceEnergy {
+        match samples {
+            None => SourceEnergy::new(&self.form, self.moments.shares()),
+            Some(len) => {
+                let form = self.form.for_samples(len);
+                let share = |s| form.first_sample(s + 1, len) - form.first_sample(s, len);
+                let shares: Vec<f64> = (0..form.segments)
+                    .map(|s| share(s) as f64 / len as f64)
+                    .collect();
+                SourceEnergy::new(&form, &shares)
+            }
+        }
+    }
+
+    /// Moments of combinations of components.
+    pub fn linear(&self, n_sources: usize) -> SecondMoments {
+        SecondMoments::Linear {
+            a: Mat::zeros(n_sources, n_sources),
+            d_a: Mat::zeros(n_sources, n_sources),
+            product: Mat::zeros(self.moments.len() * n_sources, n_sources),
+            basis: self.moments.clone(),
+        }
+    }
+
+    /// Moments of `len` samples.
+    pub fn sampled(&self, len: usize) -> SecondMoments {
+        let form = self.form.for_samples(len);
+        SecondMoments::Sampled {
+            lags: form.lags(),
+            form,
+        }
+    }
+}
+
+/// The second moments of the sources of a step.
+pub(crate) enum SecondMoments {
+    /// Nobody asks for them.
+    Off,
+    /// From those of the components.
+    Linear {
+        basis: Arc<Moments>,
+        a: Mat<f64>,
+        product: Mat<f64>, // all M_q·A
+        d_a: Mat<f64>,     // ∂J/∂A through the moments
+    },
+    /// From samples.
+    Sampled { form: Form, lags: Vec<usize> },
+}
+
+impl SecondMoments {
+    /// Begins a step with these A; gradients are 0.
+    pub fn place(&mut self, a: Option<&Mat<f64>>) {
+        if let (
+            SecondMoments::Linear {
+                basis,
+                a: own,
+                product,
+                d_a,
+            },
+            Some(a),
+        ) = (self, a)
+        {
+            own.copy_from(a);
+            basis.times(own.as_ref(), product);
+            d_a.fill(0.0);
+        }
+    }
+
+    /// Moments of source k, whose samples in this step are `samples`.
+    pub fn read(&self, k: usize, samples: &[f64], rows: &Rows, moments: &mut [f64]) {
+        match self {
+            SecondMoments::Off => moments.fill(0.0),
+            SecondMoments::Linear {
+                basis, a, product, ..
+            } => {
+                let (a, product) = (col(a.as_ref(), k), col(product.as_ref(), k));
+                basis.of_source(a, product, moments);
+            }
+            SecondMoments::Sampled { form, lags } => {
+                for (s, moments) in moments.chunks_exact_mut(lags.len()).enumerate() {
+                    let (segment, n) = segment(form, s, samples.len(), rows);
+                    let samples = &samples[segment];
+                    for (moment, &lag) in moments.iter_mut().zip(lags) {
+                        let late = samples.get(lag..).unwrap_or(&[]);
+                        *moment = dot(samples, late) / n;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds factor · `d`, a gradient in the moments of source k: to what [`SecondMoments::add_to`]
+    /// hands out, or in the samples to `d_samples`.
+    pub fn add_gradient(
+        &mut self,
+        k: usize,
+        factor: f64,
+        d: &[f64],
+        samples: &[f64],
+        rows: &Rows,
+        d_samples: &mut [f64],
+    ) {
+        match self {
+            SecondMoments::Off => {}
+            SecondMoments::Linear {
+                basis,
+                product,
+                d_a,
+                ..
+            } => {
+                let product = col(product.as_ref(), k);
+                basis.pull_back(d, product, factor, col_mut(d_a.as_mut(), k));
+            }
+            SecondMoments::Sampled { form, lags } => {
+                for (s, d) in d.chunks_exact(lags.len()).enumerate() {
+                    let (segment, n) = segment(form, s, samples.len(), rows);
+                    let (samples, d_samples) = (&samples[segment.clone()], &mut d_samples[segment]);
+                    for (d, &lag) in d.iter().zip(&*lags) {
+                        let pairs = samples.len().saturating_sub(lag);
+                        let factor = factor * d / n;
+                        let late = &samples[samples.len() - pairs..];
+                        for (slot, s) in d_samples[..pairs].iter_mut().zip(late) {
+                            *slot += factor * s;
+                        }
+                        let from = samples.len() - pairs;
+                        for (slot, s) in d_samples[from..].iter_mut().zip(&samples[..pairs]) {
+                            *slot += factor * s;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds ∂J/∂A through the moments.
+    pub fn add_to(&self, d_a: &mut Mat<f64>) {
+        if let SecondMoments::Linear { d_a: own, .. } = self {
+            *d_a += own;
+        }
+    }
+}
+
+/// The samples of a segment, and how many of them are there.
+fn segment(form: &Form, s: usize, len: usize, rows: &Rows) -> (std::ops::Range<usize>, f64) {
+    let range = form.first_sample(s, len)..form.first_sample(s + 1, len);
+    let n = if rows.n_valid() == rows.n_samples() {
+        range.len()
+    } else {
+        range.clone().filter(|&t| rows.is_valid(t)).count()
+    };
+    (range, n.max(1) as f64)
+}
+
+/// Σ a_t·b_t over the shorter of both, in eight sums that a compiler can keep in registers.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let n = a.len().min(b.len());
+    let (a, b) = (a[..n].chunks_exact(8), b[..n].chunks_exact(8));
+    let rest: f64 = a
+        .remainder()
+        .iter()
+        .zip(b.remainder())
+        .map(|(a, b)| a * b)
+        .sum();
+    let mut sums = [0.0; 8];
+    for (a, b) in a.zip(b) {
+        for i in 0..8 {
+            sums[i] += a[i] * b[i];
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_and_components_have_the_same_moments_and_gradients() {
+        let (t, k) = (400, 3);
+        let z = Mat::from_fn(t, k, |t, k| ((t * (3 * k + 2)) as f64 * 0.37).sin());
+        let a = Mat::from_fn(k, k, |i, j| (i as f64 - 1.3 * j as f64).cos());
+        let s = &z * &a;
+        let rows = Rows::all(t);
+        for form in [Form::spectrum(t), Form::variance(t)] {
+            let data = KernelData::new(&z, &rows, form);
+            let (mut linear, mut sampled) = (data.linear(k), data.sampled(t));
+            linear.place(Some(&a));
+            sampled.place(None);
+            let n = data.energy(None).n_moments();
+            let d: Vec<f64> = (0..n).map(|q| (q as f64).sin()).collect();
+            let (mut one, mut other) = (vec![0.0; n], vec![0.0; n]);
+            let mut d_s = Mat::<f64>::zeros(t, k);
+            for j in 0..k {
+                let samples = col(s.as_ref(), j);
+                linear.read(j, samples, &rows, &mut one);
+                sampled.read(j, samples, &rows, &mut other);
+                for (one, other) in one.iter().zip(&other) {
+                    assert!((one - other).abs() < 1e-12);
+                }
+                linear.add_gradient(j, 0.7, &d, samples, &rows, &mut []);
+                let d_column = d_s.col_as_slice_mut(j);
+                sampled.add_gradient(j, 0.7, &d, samples, &rows, d_column);
+            }
+            let mut d_a = Mat::zeros(k, k);
+            linear.add_to(&mut d_a);
+            assert!((z.transpose() * d_s - d_a).norm_max() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn missing_samples_are_zeros_that_are_not_counted() {
+        let missing: Vec<bool> = (0..200).map(|t| t % 7 == 0).collect();
+        let rows = Rows::new(&missing);
+        let value = |t: usize| {
+            if missing[t] {
+                0.0
+            } else {
+                (t as f64 * 0.2).sin()
+            }
+        };
+        let z = Mat::from_fn(200, 1, |t, _| value(t));
+        let data = KernelData::new(&z, &rows, Form::spectrum(200));
+        let mut moments = vec![0.0; data.energy(None).n_moments()];
+        data.sampled(200)
+            .read(0, col(z.as_ref(), 0), &rows, &mut moments);
+        let there = (0..200).filter(|&t| !missing[t]).count() as f64;
+        let power: f64 = (0..200).map(|t| value(t) * value(t)).sum();
+        assert!((moments[0] - power / there).abs() < 1e-12);
+        let mut energy = data.energy(Some(200));
+        let value = energy.evaluate(&moments.clone(), &mut moments);
+        assert!(value.is_finite() && value < 0.0);
+    }
+}
