@@ -86,7 +86,7 @@ def main():
     parser.add_argument("folder", nargs="?", default=".", type=Path)
     parser.add_argument("--recording", type=Path)
     parser.add_argument("--components", type=int, help="default: 5, or 12 of a recording")
-    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--steps", type=int, help="the most that are taken")
     arguments = parser.parse_args()
 
     raw = recorded(arguments.recording) if arguments.recording else simulated()

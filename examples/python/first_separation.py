@@ -37,7 +37,7 @@ def recording(n_samples=1000, seed=0):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", default=".", type=Path)
-    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--steps", type=int, help="the most that are taken")
     arguments = parser.parse_args()
 
     channels, true = recording()

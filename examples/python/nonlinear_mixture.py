@@ -22,7 +22,7 @@ from strtransformer.metrics import match_sources
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", default=".", type=Path)
-    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--steps", type=int, help="the most that are taken")
     arguments = parser.parse_args()
 
     # Three sources, bent on their way into six channels. The generator knows the truth; the

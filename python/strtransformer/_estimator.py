@@ -27,9 +27,10 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     """Blind source separation of a recording by structure in time.
 
     Every source is judged by how well a small Transformer of its own predicts hidden patches of it
-    from the rest. Rows of ``X`` are therefore samples **in the order of time**, columns are
-    channels. Samples without any order in time (independent draws) are not its field: use
-    :class:`strtransformer.baselines.FastICA` or ``Picard`` there.
+    from the rest, and by the entropy of a Gaussian process with its autocovariances or changing
+    variances (the kernel energy). Rows of ``X`` are therefore samples **in the order of time**,
+    columns are channels. Samples without any order in time (independent draws) are not its field:
+    use :class:`strtransformer.baselines.FastICA` or ``Picard`` there.
 
     Parameters
     ----------
@@ -40,17 +41,19 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     mixer : {"affine", "mlp"}, default="affine"
         How sources become channels: a matrix and an offset, or a multilayer perceptron for
         nonlinear mixing.
-    preset : {"default", "paper"}, default="default"
-        Where the configuration starts: what recovers sources best, or the algorithm of the paper as
-        printed.
+    preset : {"default", "fast", "paper"}, default="default"
+        Where the configuration starts: what recovers sources best (``"default"``), the kernel
+        energy alone, minimised directly in milliseconds, without networks and training steps
+        (``"fast"``, affine mixer only), or the algorithm of the paper as printed (``"paper"``).
     max_iter : int, default=None
-        Training steps. ``None`` takes the configuration's (2000).
+        The most training steps that are taken; a run ends earlier when its sources have settled.
+        ``None`` takes the configuration's (2000, under the schedule ``settle`` 10,000); ``settle``
+        is the default. With 0 the result is where the sources start.
     tol : float, default=None
-        The run counts as converged when its smoothed objective gained less than this, relative to
-        its size, in the last 200 steps. ``None`` takes the configuration's (0.01). It decides
-        ``converged_``; to also stop there, set ``config={"optimizer.early_stopping.enabled":
-        True}`` (the learning rates fall over all of ``max_iter``, so a run that stops early is
-        usually worse).
+        An angle in radians. The run has converged when no source has turned by more than this over
+        the last 25 steps, at the lowest learning rate. It ends there, and ``converged_`` says
+        whether it came there. ``None`` takes the configuration's (0.02). To take all of
+        ``max_iter`` steps, set ``config={"optimizer.early_stopping.enabled": False}``.
     n_restarts : int, default=1
         Independent starts, of which the one with the lowest objective is kept.
     random_state : int, RandomState, Generator or None, default=None
@@ -86,11 +89,13 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     whitening_ : ndarray of shape (n_components, n_features)
         ``(X - mean_) @ whitening_.T`` are uncorrelated components of variance 1.
     n_iter_ : int
-        Steps of the restart that was kept.
+        Steps of the restart that was kept; 0 with the preset ``"fast"``.
     converged_ : bool
-        Whether the objective had stopped improving.
-    stop_reason_ : {"step_limit", "plateau", "interrupted", "diverged"}
-        Why the run ended.
+        Whether the sources had stopped turning, as ``tol`` has it; without training steps, whether
+        the search for the start had converged.
+    stop_reason_ : {"settled", "step_limit", "interrupted", "diverged"}
+        Why the run ended: the sources had stopped turning, all steps were taken, somebody stopped
+        it, or the objective was no longer finite.
     history_ : dict of str to ndarray
         Diagnostics of the first, every tenth and the last step of every restart, steps in the first
         dimension: ``restart``, ``step``, ``objective`` and its terms, ``smoothed_objective``,
@@ -123,7 +128,7 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     Notes
     -----
     Missing values are NaN, or masked entries of a masked array. A sample with any missing channel
-    is missing: it takes no part in training, and its sources are NaN.
+    is missing: it takes no part in training, and its sources are NaN. :meth:`denoise` fills them.
 
     ``X`` must hold two patches of the smallest patch size (4 samples, so 8 samples) in a stretch
     without missing values. Patch sizes of the preset of which it holds none are left out with a
@@ -247,6 +252,38 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_is_fitted(self)
         X = self._rows(X, reset=False)
         return self._sources_of(X, max_iter).astype(X.dtype, copy=False)
+
+    def denoise(self, X=None, *, return_std=False):
+        """Sources without the noise of the channels, missing samples filled.
+
+        The posterior mean of the sources given their mixing, their spectra and white noise of the
+        strength that ``n_components`` sources leave over in the channels: a Wiener filter of what
+        :meth:`transform` gives, in the same order and scale. In a long gap it returns to the mean
+        of a source. With as many sources as channels nothing is left over: no noise is assumed, and
+        only gaps are filled.
+
+        Affine mixers only. Sources behind a nonlinear mixer, and sources that are free in every
+        sample, are refused.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), frame or Recording, default=None
+            A recording with the channels of the training data in the same order. NaN where values
+            are missing. ``None`` takes the training data, which an estimator that was loaded or
+            unpickled does not hold. Spectra and noise are always those of the training.
+        return_std : bool, default=False
+            Whether to return the standard deviations too.
+
+        Returns
+        -------
+        sources : ndarray of shape (n_samples, n_components)
+            The posterior mean.
+        std : ndarray of shape (n_samples, n_components)
+            The posterior standard deviation of every sample; only with ``return_std``.
+        """
+        check_is_fitted(self)
+        sources, std, _ = self.model_.denoise(self._recording_again(X))
+        return (sources, std) if return_std else sources
 
     def inverse_transform(self, X):
         """Channels that sources give: ``X @ mixing_.T + mean_``, or what the nonlinear mixer makes
@@ -484,11 +521,11 @@ class StrTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         automatic = chosen is None or isinstance(chosen, str)
         seed = self.random_state if _checks.is_whole(self.random_state) else None
         config = _core.configure(
-            preset=_checks.text("preset", self.preset, "'default' or 'paper'"),
+            preset=_checks.text("preset", self.preset, "'default', 'fast' or 'paper'"),
             mixer=_checks.text("mixer", self.mixer, "'affine' or 'mlp'"),
             config=self.config,
             n_components=None if automatic else _checks.whole("n_components", chosen, 1),
-            max_iter=None if self.max_iter is None else _checks.whole("max_iter", self.max_iter, 1),
+            max_iter=None if self.max_iter is None else _checks.whole("max_iter", self.max_iter, 0),
             tol=None if self.tol is None else _checks.number("tol", self.tol),
             n_restarts=_checks.whole("n_restarts", self.n_restarts, 1),
             seed=None if seed is None else _checks.whole("random_state", seed, 0),

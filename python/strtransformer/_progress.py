@@ -34,17 +34,24 @@ class _Tqdm:
 class _Line:
     def __init__(self, total, description):
         self._total, self._description, self._shown = total, description, 0.0
+        self._waiting = None  # the last line, where it was not shown
         self._again = "\r" if sys.stderr.isatty() else "\n"
 
     def show(self, step, text):
         now = time.monotonic()
+        self._waiting = f"{self._description}: {step}/{self._total} steps, {text}"
         if step < self._total and now - self._shown < _LINE_EVERY:
             return
         self._shown = now
-        line = f"{self._description}: {step}/{self._total} steps, {text}"
-        print(line, end=self._again, file=sys.stderr, flush=True)
+        self._print()
+
+    def _print(self):
+        print(self._waiting, end=self._again, file=sys.stderr, flush=True)
+        self._waiting = None
 
     def close(self):
+        if self._waiting is not None:  # a run may end before its last step
+            self._print()
         if self._again == "\r":
             print(file=sys.stderr)
 

@@ -4,7 +4,8 @@ from.
 All whiten first as :class:`strtransformer.StrTransformer` does: channels centred and scaled, then
 the first principal components; missing samples (NaN) are left out. Sources come out with variance
 1, ordered by correlation time, short first. A run of ``StrTransformer`` starts from one of them
-with ``config={"sources.init": "sobi"}`` (or ``fastica``, ``picard``, ``jade``, ``amuse``, ``nss``).
+with ``config={"sources.init": "sobi"}`` (or ``fastica``, ``picard``, ``jade``, ``amuse``, ``nss``,
+``wasobi``, ``efica``, ``multicombi``, or ``fast``, which is its default).
 
 Ctrl-C does not interrupt these methods while they run: ``KeyboardInterrupt`` is raised when the fit
 has returned.
@@ -22,7 +23,18 @@ from . import _checks, _core
 from ._checks import whole as _whole
 from ._estimator import _DTYPES, _drawn
 
-__all__ = ["AMUSE", "FastICA", "JADE", "NSS", "Picard", "SOBI"]
+__all__ = [
+    "AMUSE",
+    "EFICA",
+    "Fast",
+    "FastICA",
+    "JADE",
+    "MultiCombi",
+    "NSS",
+    "Picard",
+    "SOBI",
+    "WASOBI",
+]
 
 
 class _Baseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -252,6 +264,8 @@ class FastICA(_Baseline):
 class Picard(_Baseline):
     """Preconditioned L-BFGS on the likelihood; sub- and super-Gaussian sources.
 
+    With ``ortho=False`` it maximises the likelihood of extended Infomax by another algorithm.
+
     Parameters
     ----------
     n_components : int, default=None
@@ -434,3 +448,189 @@ class NSS(_Baseline):
             "max_iter": _whole("max_iter", self.max_iter, 1),
             "tol": _checks.number("tol", self.tol),
         }
+
+
+@_documented
+class WASOBI(_Baseline):
+    """Joint diagonalisation of the covariances at many lags, weighed optimally for Gaussian
+    autoregressive sources.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of sources. ``None`` takes as many as there are channels.
+    order : int, default=20
+        Order of the autoregressive models, and the longest lag.
+    largest_pole : float, default=0.99
+        Poles of a model are kept within this modulus, at most 0.9999.
+    taper : float, default=0.05
+        Share of the samples at each end over which covariances are tapered, from 0 to 0.5.
+    ridge : float, default=0.01
+        Regularisation of the weights; 1e-5 for autoregressive sources without noise.
+    rounds : int, default=3
+        Times that models and weights are estimated.
+    max_iter : int, default=100
+        Steps at most, in each round.
+    tol : float, default=1e-8
+        What every change of a step must fall below.
+    """
+
+    _method = "wasobi"
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        order=20,
+        largest_pole=0.99,
+        taper=0.05,
+        ridge=0.01,
+        rounds=3,
+        max_iter=100,
+        tol=1e-8,
+    ):
+        self.n_components = n_components
+        self.order = order
+        self.largest_pole = largest_pole
+        self.taper = taper
+        self.ridge = ridge
+        self.rounds = rounds
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def _options(self):
+        return {
+            "order": _whole("order", self.order, 1),
+            "largest_pole": _checks.number("largest_pole", self.largest_pole),
+            "taper": _checks.number("taper", self.taper),
+            "ridge": _checks.number("ridge", self.ridge),
+            "rounds": _whole("rounds", self.rounds, 1),
+            "max_iter": _whole("max_iter", self.max_iter, 1),
+            "tol": _checks.number("tol", self.tol),
+        }
+
+
+@_documented
+class EFICA(_Baseline):
+    """FastICA with a nonlinearity that suits each source, and a test of saddle points.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of sources. ``None`` takes as many as there are channels.
+    saddle_test : bool, default=True
+        Whether saddle points are looked for.
+    max_iter : int, default=200
+        Iterations at most, of each search.
+    tol : float, default=1e-6
+        What the change of every source must fall below.
+    w_init : array-like of shape (n_components, n_components), default=None
+        First rotation of the whitened components, one column a source, in place of a random one.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the first rotation.
+    """
+
+    _method = "efica"
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        saddle_test=True,
+        max_iter=200,
+        tol=1e-6,
+        w_init=None,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.saddle_test = saddle_test
+        self.max_iter = max_iter
+        self.tol = tol
+        self.w_init = w_init
+        self.random_state = random_state
+
+    def _options(self):
+        return {
+            "saddle_test": bool(self.saddle_test),
+            "max_iter": _whole("max_iter", self.max_iter, 1),
+            "tol": _checks.number("tol", self.tol),
+            "w_init": _start(self.w_init),
+            "seed": _seed(self.random_state),
+        }
+
+
+@_documented
+class MultiCombi(_Baseline):
+    """EFICA and WASOBI, each for the sources that it separates better (MULTICOMBI).
+
+    Options that are not here are the defaults of :class:`EFICA` and :class:`WASOBI`.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of sources. ``None`` takes as many as there are channels.
+    order : int, default=20
+        Order of WASOBI's autoregressive models, and its longest lag.
+    threshold : float, default=0.05
+        A group of sources whose best part has more interference than this is left as it is.
+    max_iter : int, default=200
+        Iterations at most, of each search of EFICA.
+    tol : float, default=1e-6
+        What the change of every source must fall below in EFICA.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of EFICA's first rotation.
+    """
+
+    _method = "multicombi"
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        order=20,
+        threshold=0.05,
+        max_iter=200,
+        tol=1e-6,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.order = order
+        self.threshold = threshold
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _options(self):
+        return {
+            "threshold": _checks.number("threshold", self.threshold),
+            "efica": {
+                "max_iter": _whole("max_iter", self.max_iter, 1),
+                "tol": _checks.number("tol", self.tol),
+                "seed": _seed(self.random_state),
+            },
+            "wasobi": {"order": _whole("order", self.order, 1)},
+        }
+
+
+@_documented
+class Fast(_Baseline):
+    """Maximum likelihood of Gaussian sources by their spectra, or by variances that change with
+    time, whichever describes them in fewer bits.
+
+    It minimises the kernel energy of :class:`strtransformer.StrTransformer` alone, by L-BFGS from
+    what SOBI or NSS finds and from random starts, always the same ones. ``StrTransformer`` with
+    ``preset="fast"`` finds sources in this way too, and has a report and denoising.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of sources. ``None`` takes as many as there are channels.
+    """
+
+    _method = "fast"
+
+    def __init__(self, n_components=None):
+        self.n_components = n_components
+
+    def _options(self):
+        return {}

@@ -46,10 +46,14 @@ def make_mixture(
         How the sources behave in time, one of ``SOURCE_KINDS``: ``gp`` and ``gpclose`` (smooth
         Gaussian processes of well separated or close length-scales), ``sines``, ``ar``,
         ``nonsmooth`` (sawtooth, square wave, AR(1) with Laplace innovations), ``switchingar``,
-        ``segmentlaplace``, ``segmentgaussian``, ``nonstationary``.
+        ``segmentlaplace``, ``segmentgaussian``, ``nonstationary``; and sources of one law,
+        independent runs of one system made Gaussian by ranks: ``lorenz``, ``lorenzz``,
+        ``rossler``, ``mackeyglass``, ``henon``, ``logistic``, ``vanderpol``, ``tar``, ``garch``,
+        ``coupled``, ``lorenzbackwards`` (a run, another one backwards in time, a surrogate),
+        ``lorenzsurrogates`` (a run and its surrogates).
     mixing : str, default="linear"
-        ``linear``, ``conditionedC`` (condition number C), ``pnl``, ``mlp2``, ``mlp3``,
-        ``leakymlpL`` or ``tanhmlpL`` (L layers).
+        ``linear``, ``conditionedC`` (condition number C), ``pnl``, ``asinh``, ``mlp2``,
+        ``mlp3``, ``leakymlpL`` or ``tanhmlpL`` (L layers).
     n_samples, n_sources : int, default=1000, 3
         Size of the problem; with ``sources`` given, theirs is taken.
     n_channels : int, default=None

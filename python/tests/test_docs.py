@@ -59,11 +59,11 @@ def test_what_the_docs_say_of_settings_is_what_the_library_has():
             named += 1
     assert named >= 10
 
-    docs = " ".join(StrTransformer.__doc__.split())
+    docs = " ".join(StrTransformer.__doc__.split()).replace("``", "`")
     assert f"takes the configuration's ({settings['optimizer.steps']['automatic']})" in docs
     tolerance = settings["optimizer.early_stopping.tolerance"]["default"]
     assert f"takes the configuration's ({tolerance})" in docs
-    assert f"in the last {settings['optimizer.early_stopping.patience']['default']} steps" in docs
+    assert f"the last {settings['optimizer.early_stopping.patience']['default']} steps" in docs
     assert f"n_restarts : int, default={settings['restarts']['default']}" in docs
     assert f'default="{settings["mixer.kind"]["default"]}"' in docs
     smallest = settings["branches.patch_sizes"]["default"][0]

@@ -12,16 +12,31 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import strtransformer
 from strtransformer import _core, metrics
-from strtransformer.baselines import AMUSE, JADE, NSS, SOBI, FastICA, Picard
+from strtransformer.baselines import (
+    AMUSE,
+    EFICA,
+    JADE,
+    NSS,
+    SOBI,
+    WASOBI,
+    Fast,
+    FastICA,
+    MultiCombi,
+    Picard,
+)
 from strtransformer.datasets import SOURCE_KINDS, make_mixture
 
 METHODS = [
+    Fast(3),
     FastICA(3, random_state=0),
     Picard(3, random_state=0),
     JADE(3),
     AMUSE(3),
     SOBI(3),
     NSS(3),
+    WASOBI(3),
+    EFICA(3, random_state=0),
+    MultiCombi(3, random_state=0),
 ]
 
 
@@ -52,6 +67,11 @@ def test_options_of_baselines_are_checked():
         (AMUSE(3, lag=0), "lag = 0"),
         (SOBI(3, lags=[0]), "lags = 0"),
         (NSS(3, diagonalizer="jacobi"), "pham, orthogonal"),
+        (WASOBI(3, order=0), "order = 0"),
+        (WASOBI(3, largest_pole=1.0), "largest_pole = 1.0"),
+        (EFICA(3, tol=0.0), "tolerance"),
+        (MultiCombi(3, threshold=0.0), "threshold = 0.0"),
+        (MultiCombi(3, order=400), "too few for multicombi"),
         (Picard(3, tol=-1.0), "tolerance"),
         (JADE(7), "7 sources were asked for"),
     ]:

@@ -20,6 +20,7 @@ SETTINGS = {
     "branches.d_model": 8,
     "branches.n_heads": 2,
     "weights.smoothness": 0.2,
+    "optimizer.schedule.kind": "cosine",  # which bends sources within a few steps
 }
 ARGUMENTS = [part for key, value in SETTINGS.items() for part in ("--set", f"{key}={value}")]
 

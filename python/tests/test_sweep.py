@@ -453,7 +453,7 @@ def test_a_folder_in_use_is_waited_for(tmp_path):
         (dict(reading={"rate": "fast"}), "reading: rate = 'fast': expected a finite number"),
         (
             dict(settings={**QUICK, "max_iter": -1}),
-            "max_iter = -1: expected a whole number of at least 1",
+            "max_iter = -1: expected a whole number of at least 0",
         ),
         (
             dict(settings={**QUICK, "n_components": 2.0}),

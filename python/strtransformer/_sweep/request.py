@@ -315,11 +315,13 @@ def configured(order):
         raise ValueError(f"n_components = {number!r}: expected a whole number or 'auto'")
     max_iter, tol = params.get("max_iter"), params.get("tol")
     settings = _core.configure(
-        preset=_checks.text("preset", params.get("preset", "default"), "'default' or 'paper'"),
+        preset=_checks.text(
+            "preset", params.get("preset", "default"), "'default', 'fast' or 'paper'"
+        ),
         mixer=_checks.text("mixer", params.get("mixer", "affine"), "'affine' or 'mlp'"),
         config=config,
         n_components=None if automatic else _checks.whole("n_components", number, 1),
-        max_iter=None if max_iter is None else _checks.whole("max_iter", max_iter, 1),
+        max_iter=None if max_iter is None else _checks.whole("max_iter", max_iter, 0),
         tol=None if tol is None else _checks.number("tol", tol),
         n_restarts=_checks.whole("n_restarts", params.get("n_restarts", 1), 1),
         seed=seed,
