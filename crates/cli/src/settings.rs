@@ -14,6 +14,8 @@ pub enum Preset {
     /// What recovers sources best
     #[default]
     Default,
+    /// The kernel energy alone, minimised directly: milliseconds; affine mixer only
+    Fast,
     /// The algorithm of the paper as printed
     Paper,
 }
@@ -23,6 +25,7 @@ impl Preset {
     pub fn config(self) -> Config {
         match self {
             Preset::Default => Config::new(0),
+            Preset::Fast => Config::fast(0),
             Preset::Paper => Config::paper(0),
         }
     }
@@ -65,7 +68,7 @@ pub struct Settings {
     /// Seed of every random choice [default: 0]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Training steps [default: 2000]
+    /// Training steps at most [default: 10000, or fewer when the sources have settled]
     #[arg(long)]
     pub steps: Option<usize>,
     /// Independent starts, of which the best is kept [default: 1]

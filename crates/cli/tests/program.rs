@@ -514,7 +514,7 @@ fn compare_scores_methods_with_and_without_a_reference() {
     }
     let summary = place.json("scored/summary.json");
     let methods = summary["methods"].as_array().unwrap();
-    assert_eq!(methods.len(), 7);
+    assert_eq!(methods.len(), 11);
     let sobi = methods
         .iter()
         .find(|method| method["method"] == "sobi")

@@ -474,7 +474,7 @@ impl Separation {
 /// has the freedom.
 fn scales(prepared: &Prepared, unmixing: &Unmixing, sources: MatRef<'_, f64>) -> Vec<Monotone> {
     match (unmixing, prepared.plan.config().sources.scale) {
-        (Unmixing::Bent { .. }, Some(choice)) => {
+        (Unmixing::Bent { .. }, choice) => {
             let read = |first: usize, out: MatMut<'_, f64>| prepared.data.read(first, out);
             scale::fit(choice, sources, &prepared.rows, prepared.shape().1, &read)
         }

@@ -74,6 +74,7 @@ const TABLE: &[Row] = &[
         (c.weights.energy, c.weights.energy_block) = (EnergyForm::Raw, Some(64));
     }),
     ("optimizer.steps", "0", "at least 1", |c| c.optimizer.steps = Some(0)),
+    ("weights.kernel", "1.5", "from 0 to 1", |c| c.weights.kernel = Some(1.5)),
     ("optimizer.rates.fiber", "-0.1", "at least 0", |c| c.optimizer.rates.fiber = -0.1),
     ("optimizer.rates.sources", "inf", "finite", |c| {
         c.optimizer.rates.sources = Some(f64::INFINITY);

@@ -110,10 +110,11 @@ pub fn configure(
 ) -> PyResult<Config> {
     let mut base = match preset {
         "default" => strtransformer::Config::new(0),
+        "fast" => strtransformer::Config::fast(0),
         "paper" => strtransformer::Config::paper(0),
         _ => {
             return Err(PyValueError::new_err(format!(
-                "preset = '{preset}': expected 'default' or 'paper'"
+                "preset = '{preset}': expected 'default', 'fast' or 'paper'"
             )));
         }
     };

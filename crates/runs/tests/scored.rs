@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use strt_runs::Scored;
 use strt_score::{Matching, Reference, match_sources};
 use strt_synth::{Problem, ProblemSpec, SourceKind};
-use strtransformer::config::{Coordinates, Freedom};
+use strtransformer::config::{Coordinates, Freedom, ScheduleKind};
 use strtransformer::train::{Start, StepReport, StopReason, separate_observed};
 use strtransformer::{Config, Recording, Trainer, separate};
 
@@ -44,6 +44,7 @@ fn small(mut config: Config) -> Config {
     config.mixer.hidden = vec![6];
     config.optimizer.steps = Some(STEPS);
     config.optimizer.early_stopping.enabled = false;
+    config.optimizer.schedule.kind = ScheduleKind::Cosine;
     config
 }
 

@@ -37,7 +37,7 @@ const LOW_ORDER: usize = 4;
 const HALVES_TOLERANCE: f64 = 1e-3;
 /// Random starts beside those of SOBI and NSS.
 const RANDOM_STARTS: u64 = 2;
-/// Starts whose F is this close to the lowest have found the same minimum.
+/// Samples without which moments at several lags mean nothing.
 const LEAST_SAMPLES: usize = 16;
 
 /// `fast` with its options.

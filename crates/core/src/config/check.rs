@@ -146,8 +146,9 @@ impl Config {
         let unlock = config.sources.unlock.expect(FILLED);
         let settles = optimizer.schedule.kind == ScheduleKind::Settle;
         let later = coordinates != Coordinates::Direct && unlock > 0.0 && unlock < 1.0;
-        let begins_affine = settles && later;
-        let unlock_step = if coordinates == Coordinates::Direct || begins_affine {
+        // Given sources are where the caller wants to begin.
+        let begins_affine = settles && later && config.sources.init != Some(Init::Given);
+        let unlock_step = if coordinates == Coordinates::Direct || settles && later {
             Some(0)
         } else {
             (unlock < 1.0).then_some((unlock * steps as f64) as usize)
@@ -178,7 +179,7 @@ impl Config {
             observation_variance: weights.observation_variance.expect(FILLED),
             structure: weights.structure.expect(FILLED),
             separation: weights.separation.expect(FILLED),
-            kernel: weights.kernel.expect(FILLED),
+            kernel: kappa.map_or(0.0, |_| weights.kernel.expect(FILLED)),
             phi: kappa.map_or(Phi::Raw, |kappa| Phi::Log { kappa }),
             ridge: config.mixer.ridge.expect(FILLED),
             sources_rate: optimizer.rates.sources.expect(FILLED),

@@ -53,16 +53,10 @@ pub enum Reason {
         "only the energy \"log\" is taken over blocks: set it to 0, or weights.energy to \"log\""
     )]
     BlocksOfRawEnergy,
-    /// The kernel energy beside an energy that has no logarithm.
-    #[error(
-        "the kernel energy is an entropy and adds to the energy \"log\" only: set it to 0, or \
-         weights.energy to \"log\""
-    )]
-    KernelOfRawEnergy,
     /// No steps where the start is no result.
     #[error(
-        "without steps the result is where the sources start: expected mixer.kind = \"affine\" \
-         and a start by a method, such as sources.init = \"fast\"; or take steps"
+        "expected at least 1; without steps there is only the preset \"fast\", with mixer.kind = \
+         \"affine\""
     )]
     NoSteps,
     /// Freedom by a share that is not known.

@@ -47,6 +47,7 @@ impl Config {
     /// quasi-Newton method from several starts. No networks, no training steps.
     pub fn fast(n_sources: usize) -> Config {
         let mut config = Config::new(n_sources);
+        config.sources.init = Some(Init::Fast);
         config.weights.kernel = Some(1.0);
         config.optimizer.steps = Some(0);
         config

@@ -41,17 +41,10 @@ pub(super) fn blocks_of_the_logarithm(config: &Config) -> Option<Reason> {
     idle.then_some(Reason::BlocksOfRawEnergy)
 }
 
-/// `weights.kernel`: an entropy can be added to logarithms of errors, not to errors.
-pub(super) fn kernel_of_logarithms(config: &Config) -> Option<Reason> {
-    let weights = &config.weights;
-    let unlike = weights.energy == EnergyForm::Raw && weights.kernel.is_some_and(|w| w > 0.0);
-    unlike.then_some(Reason::KernelOfRawEnergy)
-}
-
 /// `optimizer.steps`: without steps only what starts well is a result.
 pub(super) fn no_steps(config: &Config) -> Option<Reason> {
     let idle = config.optimizer.steps == Some(0);
     let nonlinear = config.mixer.kind != MixerKind::Affine;
-    let anywhere = matches!(config.sources.init, Some(Init::Random | Init::Pca));
-    (idle && (nonlinear || anywhere)).then_some(Reason::NoSteps)
+    let direct = config.weights.kernel == Some(1.0) && config.sources.init == Some(Init::Fast);
+    (idle && (nonlinear || !direct)).then_some(Reason::NoSteps)
 }

@@ -123,14 +123,7 @@ sections! {
         ///
         /// Behind nonlinear mixing a source is determined up to such a map. The objective's own is
         /// right for Gaussian sources, the linear-most for pulses, square waves and chirps.
-        scale: Option<SourceScale> = None,
-            automatic "`half` in `neural` coordinates, else `objective`, which leaves sources as \
-                       they are"
-            |config, _| Some(if config.is_neural() {
-                SourceScale::Half
-            } else {
-                SourceScale::Objective
-            });
+        scale: SourceScale = SourceScale::Objective;
         /// Added to the standard deviation when sources are standardised.
         epsilon: f64 = 1e-6, within above(0.0);
     }
@@ -212,8 +205,8 @@ sections! {
         ///
         /// The kernel energy is the entropy of a Gaussian process with the autocovariances, or the
         /// changing variances, that a source has: accurate from 300 samples on, where networks
-        /// learn by heart, and blind to everything that is not Gaussian. It needs the energy `log`.
-        kernel: Option<f64> = None, within from_to(0.0, 1.0), fits relations::kernel_of_logarithms,
+        /// learn by heart, and blind to everything that is not Gaussian. The energy `raw` has none.
+        kernel: Option<f64> = None, within from_to(0.0, 1.0),
             automatic "0.7 for the affine mixer, 0.3 otherwise; 0 with the energy `raw`, and where \
                        sources are free in every sample of a recording that is not evaluated whole"
             |config, facts| Some(match config.weights.energy {
@@ -333,11 +326,9 @@ sections! {
         /// Whether the run ends there. The schedule `cosine` is made for its length and goes on.
         enabled: bool = true;
         /// Steps at the first rate of the schedule `settle`, at least: the time in which sources
-        /// find their places.
-        least: Option<usize> = None,
-            automatic "200 where the kernel energy tells all sources apart, else 500 less than \
-                       there are samples, from 500 to 1500"
-            |_, _| None; // chosen when the kernel energy has been looked at
+        /// find their places. 0: 200 where the kernel energy tells all sources apart, else 500 less
+        /// than there are samples, from 500 to 1500.
+        least: usize = 0;
         /// Steps over which it is judged how far the sources have turned.
         patience: usize = 25, within at_least(1.0);
         /// The angle in radians by which no source may have turned over these steps. An angle of

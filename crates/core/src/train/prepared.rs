@@ -184,19 +184,22 @@ fn kernels(plan: &Plan, data: &Data, rows: &Rows) -> Result<Kernels> {
         });
     }
     let whitened = data.components(k);
-    let components = Components::new((*whitened).as_ref(), rows.missing())?;
+    // Whitening that was fitted on another recording leaves components that are not white, and
+    // nothing to search for: new data are judged by their spectra.
+    let white = Components::new((*whitened).as_ref(), rows.missing());
     let fast = Fast {
         seed: plan.config().seed,
         ..Fast::default()
     };
     let mut certain = false;
-    let (form, solution) = if rows.n_valid() < fast.least_samples(k) {
-        (Form::spectrum(rows.n_samples()), None)
-    } else {
-        let found = fast.solve(&components)?;
-        certain = found.uncertainty < CERTAIN;
-        let (unmixing, _) = found.unmixing.ordered(&components)?;
-        (found.form, Some(Arc::new(unmixing)))
+    let (form, solution) = match white {
+        Ok(components) if rows.n_valid() >= fast.least_samples(k) => {
+            let found = fast.solve(&components)?;
+            certain = found.uncertainty < CERTAIN;
+            let (unmixing, _) = found.unmixing.ordered(&components)?;
+            (found.form, Some(Arc::new(unmixing)))
+        }
+        _ => (Form::spectrum(rows.n_samples()), None),
     };
     Ok(Kernels {
         least_steps: if certain {

@@ -6,7 +6,7 @@ use super::observer::{Observer, StepReport};
 use super::prepared::Prepared;
 use super::{moves, start};
 use crate::adam_group::AdamGroup;
-use crate::config::{AssignmentRule, Config, ConfigError, Reason, ScheduleKind};
+use crate::config::{AssignmentRule, Config, ConfigError, Init, Reason, ScheduleKind};
 use crate::energy::MakeEnergy;
 use crate::mixer::Mixer;
 use crate::objective::{Model, Objective, Terms};
@@ -288,8 +288,10 @@ impl Trainer {
             return;
         }
         if let Some(turned) = self.turning.judge(self.model.space.position()) {
-            let chosen = optimizer.early_stopping.least;
-            let least = chosen.unwrap_or(self.prepared.least_steps);
+            let least = match optimizer.early_stopping.least {
+                0 => self.prepared.least_steps,
+                chosen => chosen,
+            };
             let searching = self.convergence.lowered == 0;
             self.convergence.judge(turned, optimizer, least);
             if searching && self.convergence.lowered > 0 {
@@ -302,7 +304,10 @@ impl Trainer {
     /// that come to rest for the first time may be near that place and drift there slowly, or far
     /// away from it with good reason: J of both, with the same windows and masks, tells.
     fn consider_solution(&mut self) {
-        let Some(found) = self.prepared.solution.clone() else {
+        let plan = &self.prepared.plan;
+        // Who has chosen another start, or holds A, has a reason to.
+        let wanted = plan.init == Init::Fast && plan.config().optimizer.rates.fiber > 0.0;
+        let Some(found) = self.prepared.solution.clone().filter(|_| wanted) else {
             return;
         };
         let Some(present) = self.model.space.map().filter(|map| map.bend.is_none()) else {

@@ -4,7 +4,9 @@
 
 use faer::Mat;
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
-use strtransformer::config::{AssignmentRule, Coordinates, Freedom, MixerKind};
+use strtransformer::config::{
+    AssignmentRule, Coordinates, EarlyStopping, Freedom, MixerKind, ScheduleKind,
+};
 use strtransformer::internals::Inspect;
 use strtransformer::{Config, Recording, Trainer};
 
@@ -51,6 +53,7 @@ fn shrink(mut config: Config) -> Config {
     config.mixer.hidden = vec![6];
     config.optimizer.steps = Some(STEPS);
     config.optimizer.early_stopping.enabled = false;
+    config.optimizer.early_stopping.patience = 100 * STEPS; // what is judged is remembered
     if config.optimizer.schedule.kind == ScheduleKind::Settle {
         config.optimizer.schedule.kind = ScheduleKind::Cosine; // stages at steps known in advance
     }
@@ -95,7 +98,7 @@ pub fn settling() -> Config {
     config.optimizer.schedule.kind = ScheduleKind::Settle;
     config.optimizer.early_stopping = EarlyStopping {
         enabled: true,
-        least: Some(4),
+        least: 4,
         patience: 2,
         tolerance: 1e9, // always at rest
     };
