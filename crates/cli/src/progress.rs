@@ -40,7 +40,7 @@ impl Progress {
             let _ = write!(out, "{:.0}", state.per_sec());
         };
         bar.set_style(
-            style("{bar:25} {pos}/{len} steps, {rate} steps/s, {eta} left, {msg}")
+            style("{bar:25} {pos}/{len} steps, {rate} steps/s, at most {eta} left, {msg}")
                 .with_key("rate", rate),
         );
         bar.set_position(before as u64);
@@ -70,7 +70,7 @@ impl Progress {
                     let rate = (*done - *before) as f64 / began.elapsed().as_secs_f64().max(1e-9);
                     let left = all.saturating_sub(*done) as f64 / rate;
                     note(&format!(
-                        "step {done}/{all}, {rate:.0} steps/s, {left:.0} s left, {}",
+                        "step {done}/{all}, {rate:.0} steps/s, at most {left:.0} s left, {}",
                         state(report)
                     ));
                 }
