@@ -180,7 +180,7 @@ mod tests {
     fn the_rate_is_lowered_until_the_sources_rest_at_the_lowest() {
         let optimizer = Config::new(3).optimizer;
         let mut convergence = Convergence::new();
-        let mut pass = |turned: f64, convergence: &mut Convergence| {
+        let pass = |turned: f64, convergence: &mut Convergence| {
             (0..50).for_each(|_| convergence.record(1.0));
             convergence.judge(turned, &optimizer, 200);
             (convergence.lowered, convergence.reached(&optimizer))

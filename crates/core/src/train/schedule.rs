@@ -35,9 +35,11 @@ mod tests {
 
     #[test]
     fn cosine_rises_then_falls_to_its_floor() {
-        let mut schedule = Schedule::default();
-        schedule.kind = ScheduleKind::Cosine;
-        (schedule.warmup, schedule.floor) = (50, 0.05);
+        let mut schedule = Schedule {
+            kind: ScheduleKind::Cosine,
+            warmup: 50,
+            floor: 0.05,
+        };
         assert!((schedule.factor(1, 1000, 0) - 0.02).abs() < 1e-4);
         assert!(schedule.factor(50, 1000, 0) > 0.99);
         assert!((schedule.factor(500, 1000, 0) - 0.525).abs() < 1e-12);

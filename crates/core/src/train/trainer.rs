@@ -329,6 +329,8 @@ impl Trainer {
             self.model.space.set_linear(&proposed);
             self.turning.before = Some(self.model.space.position());
         }
+        // Those who look at the sources after this step see the ones that were kept.
+        self.evaluate();
     }
 
     /// Why the run ends where it stands, if it does. Depends on nothing but the state that a

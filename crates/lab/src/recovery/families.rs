@@ -286,7 +286,7 @@ pub fn generated(size: Size, first_seed: u64) -> Vec<Family> {
          1000 to 4000. In lorenzbackwards the second is played backwards and the third a \
          surrogate; in lorenzsurrogates the second and third are surrogates of the first, which \
          nothing can tell apart, so there only one source is identifiable and a MAC of 1 is not to \
-         be had. Runs of mackeyglass nearly keep their phases, so that they are correlated",
+         be had",
         runs.into_iter().flat_map(of_runs).collect(),
     ));
     let bent = [MixingKind::Asinh, MixingKind::Mlp2, MixingKind::Mlp3];
