@@ -46,7 +46,7 @@ pub enum SourceKind {
     LorenzZ,
     /// Runs of the Rössler system (x, step 0.3), in the regime where phases diffuse.
     Rossler,
-    /// Runs of the Mackey–Glass equation (delay 17, step 2).
+    /// Runs of the Mackey–Glass equation (delay 30, step 3).
     MackeyGlass,
     /// Runs of the Hénon map.
     Henon,

@@ -2,9 +2,9 @@
 //!
 //! An [`Energy`] is given access to the sources of a step and says how far they are from having
 //! structure (L_str), with the gradient in what it has read. It owns its parameters and their
-//! optimiser. The first is the [`Transformer`]: masked patches, predicted by one small network per
-//! source and scale; the second the [`Kernel`] energy, the entropy of a Gaussian process; a run has
-//! a [`Blend`] of both. Another one implements the trait and is given to a run by
+//! optimiser. The first is the `Transformer`: masked patches, predicted by one small network per
+//! source and scale; the second the `Kernel` energy, the entropy of a Gaussian process; a run has
+//! a `Blend` of both. Another one implements the trait and is given to a run by
 //! [`Start::energy`](crate::train::Start); neither trainer nor objective know which one they have.
 //!
 //! Deliberately absent: where the sources come from, their weight in J, schedules and clipping.
