@@ -7,7 +7,7 @@ use faer::Mat;
 use faer::linalg::solvers::SolveLstsq;
 use strt_score::match_sources;
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
-use strtransformer::config::{Coordinates, ScheduleKind, SourceScale};
+use strtransformer::config::{Coordinates, Init, ScheduleKind, SourceScale};
 use strtransformer::internals::Inspect;
 use strtransformer::{Config, Recording, Separation, Trainer, separate};
 
@@ -93,6 +93,7 @@ fn config() -> Config {
     config.branches.n_layers = 1;
     config.threads = 1;
     config.weights.kernel = Some(0.0); // the energy of the networks is what is looked at
+    config.sources.init = Some(Init::Random);
     config.optimizer.schedule.kind = ScheduleKind::Cosine;
     config.optimizer.steps = Some(700);
     config
