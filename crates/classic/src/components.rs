@@ -144,6 +144,25 @@ impl<'a> Components<'a> {
         sources
     }
 
+    /// The number of pairs of samples at this distance of which neither is missing.
+    ///
+    /// # Errors
+    /// When there are no more such pairs than components.
+    pub(super) fn pairs(&self, lag: usize) -> Result<usize> {
+        let (t, k) = self.whitened.shape();
+        let n_pairs = (0..t.saturating_sub(lag))
+            .filter(|&early| !self.is_missing(early) && !self.is_missing(early + lag))
+            .count();
+        if n_pairs > k {
+            return Ok(n_pairs);
+        }
+        Err(Error::TooFewPairs {
+            lag,
+            n_pairs,
+            n_sources: k,
+        })
+    }
+
     /// The symmetrised covariance at a lag, over the pairs of which neither sample is missing:
     /// R_h = ½(C_h + C_hᵀ), C_h = mean of z_t·z_{t+h}ᵀ.
     ///
@@ -151,16 +170,7 @@ impl<'a> Components<'a> {
     /// When there are no more such pairs than components.
     pub fn lagged_covariance(&self, lag: usize) -> Result<Mat<f64>> {
         let (t, k) = self.whitened.shape();
-        let n_pairs = (0..t.saturating_sub(lag))
-            .filter(|&early| !self.is_missing(early) && !self.is_missing(early + lag))
-            .count();
-        if n_pairs <= k {
-            return Err(Error::TooFewPairs {
-                lag,
-                n_pairs,
-                n_sources: k,
-            });
-        }
+        let n_pairs = self.pairs(lag)?;
         // Missing rows are 0 and add nothing.
         let (early, late) = (
             self.whitened.subrows(0, t - lag),

@@ -362,7 +362,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn maps_rise_and_are_inverted(power in 0.3..3.0f64, at in -4.0..4.0f64, up in 1e-3..1.0f64) {
+        fn maps_rise_and_are_inverted(
+            power in 0.3..3.0f64,
+            at in -4.0..4.0f64,
+            up in 1e-3..1.0f64,
+        ) {
             let sources = gaussian(500, 3);
             let channels = mixed(&sources);
             let bent = Mat::from_fn(500, 3, |t, k| {

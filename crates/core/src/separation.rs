@@ -85,7 +85,8 @@ impl Unmixing {
 pub struct Record {
     /// The resolved configuration.
     pub config: Config,
-    /// The sources (T×K) in branch order: S̃, what the mixer is fed, or where there are scales f(S̃).
+    /// The sources (T×K) in branch order: S̃, what the mixer is fed, or f(S̃) where there are
+    /// scales.
     /// NaN where the recording has missing samples.
     pub sources: Mat<f64>,
     /// The monotone maps f in which the sources are shown, one a source; none where they are shown

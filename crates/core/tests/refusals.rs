@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{affine, recording};
+use common::{affine, recording, settling};
 use faer::{Mat, MatMut, MatRef};
 use strtransformer::config::{
     AssignmentRule, Elimination, EnergyForm, EngineKind, Init, MixerKind, settings,
@@ -217,6 +217,17 @@ fn what_the_caller_gives_must_fit_the_configuration() {
     says(
         start(&custom, Start::default()),
         &["mixer.kind = \"custom\"", "Trainer::start"],
+    );
+    // A mixer that a later stage needs is asked for before the first step.
+    let mut staged = settling();
+    staged.mixer.kind = MixerKind::Custom;
+    says(
+        start(&staged, Start::default()),
+        &["mixer.kind = \"custom\"", "Trainer::start"],
+    );
+    says(
+        start(&staged, mixer(2)),
+        &["mixer", "3 sources → 4 channels", "2 sources → 4 channels"],
     );
     says(
         start(&affine(), mixer(3)),

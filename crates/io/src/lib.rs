@@ -118,9 +118,9 @@
 //! `energy.…`, in place of the networks.
 //!
 //! `state`: `samples` (T), `channel_names` (m strings), `sampling_rate` (or null), `stop`
-//! (`settled`, `step_limit`, `interrupted`, `diverged`), `converged`, `turned` (how far the sources still turned,
-//! in radians, or null), `steps`, `seed` and `restart` of the restart that was kept, `restarts` (for each: `restart`, `seed`, `objective`, `stop`,
-//! `converged`), `smoothed_objective`, `terms` (`total`, `reconstruction`, `structure`,
+//! (`settled`, `step_limit`, `interrupted`, `diverged`), `converged`, `turned` (how far the sources
+//! still turned, in radians, or null), `steps`, `seed` and `restart` of the restart that was kept,
+//! `restarts` (for each: `restart`, `seed`, `objective`, `stop`, `converged`), `smoothed_objective`, `terms` (`total`, `reconstruction`, `structure`,
 //! `separation`, `smoothness`, `entropy`, `gap`).
 //!
 //! ## Checkpoints
@@ -143,8 +143,8 @@
 //! | `<tensor>.with_components`, … | | running moments of these, in blocks |
 //!
 //! `state`: `samples`, `channels` and `fingerprint` of the recording, `running` (for each restart
-//! in progress: `restart`, `seed`, `step`, the smoothed objective by `average`, `weight`, `best`
-//! and `since_best`, and `terms`), `finished` (for each that has ended, as `restarts` of a
+//! in progress: `restart`, `seed`, `step`, `convergence` (see
+//! [`strtransformer::train::Convergence`]) and `terms`), `finished` (for each that has ended, as `restarts` of a
 //! model).
 //!
 //! ## From Python

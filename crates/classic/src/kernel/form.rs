@@ -48,8 +48,8 @@ const MOST_BLOCKS: usize = 1024;
 const VARIANCE_RIDGE: f64 = 0.01;
 
 impl Form {
-    /// The spectrum: one segment, W = 32, dilations 1 and 4, from 8000 samples on 16 and from 32,000
-    /// on 64; shorter windows where a recording has less than four times their span.
+    /// The spectrum: one segment, W = 32, dilations 1 and 4, from 8000 samples on 16 and from
+    /// 32,000 on 64; shorter windows where a recording has less than four times their span.
     pub fn spectrum(n_samples: usize) -> Form {
         let window = (n_samples / LENGTH_PER_WINDOW).clamp(2, WINDOW);
         let fits = |d: &usize| *d == 1 || 2 * (window - 1) * d <= n_samples;

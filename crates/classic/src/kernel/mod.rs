@@ -14,6 +14,7 @@
 //! 45(7), 1997). It sees nothing but second-order statistics: sources with equal spectra and equal
 //! changes of variance stay mixed.
 
+mod fit;
 mod form;
 mod minimize;
 mod moments;
@@ -25,16 +26,12 @@ pub use moments::Moments;
 use faer::Mat;
 use std::f64::consts::FRAC_PI_2;
 
-use self::minimize::{Contrast, Minimum};
-use super::{
-    Components, Convergence, Method, Nss, Sobi, Unmixing, ensure_limits, ensure_samples, rotation,
-};
+use self::fit::Fitted;
+use super::{Components, Method, Nss, Sobi, Unmixing, ensure_limits, ensure_samples, rotation};
 use crate::error::Result;
 
 /// Autoregressions up to this order have a short window.
 const LOW_ORDER: usize = 4;
-/// How exactly the halves of a recording are fitted, whose angles are compared.
-const HALVES_TOLERANCE: f64 = 1e-3;
 /// Random starts beside those of SOBI and NSS.
 const RANDOM_STARTS: u64 = 2;
 /// Samples without which moments at several lags mean nothing.
@@ -94,15 +91,8 @@ pub struct Solution {
     pub unmixing: Unmixing,
     /// The form that was taken.
     pub form: Form,
-    /// The highest order of an autoregression that describes a source best.
-    pub order: usize,
-    /// Bits per sample, in units of ln 2, that the description of all sources needs by the spectrum
-    /// and by the variances, where both were tried.
-    pub descriptions: Option<(f64, f64)>,
-    /// The largest angle in radians between a source as the first half of the recording has it and
-    /// as the second half has it. Small where second-order statistics tell the sources apart; where
-    /// they do not, each half has another answer.
-    pub uncertainty: f64,
+    /// The moments of the components that this form asks for.
+    pub moments: Moments,
 }
 
 impl Method for Fast {
@@ -129,113 +119,56 @@ impl Fast {
         ensure_limits(fields, self.tolerance, self.max_iterations)?;
         ensure_samples(self, components)?;
         let n = components.n_samples();
-        match self.form {
-            FormChoice::Spectrum => Ok(self.fit(components, Form::spectrum(n))?.0),
-            FormChoice::Variance => Ok(self.fit(components, Form::variance(n))?.0),
+        let random = (0..RANDOM_STARTS)
+            .map(|n| rotation::random(components.n_components(), self.seed.wrapping_add(n << 32)));
+        let random: Vec<Mat<f64>> = random.collect();
+        // A recording too short for a classical method is left to the random starts.
+        let starts = |classical: Result<Unmixing>| -> Vec<Mat<f64>> {
+            let found = classical.ok().map(|found| found.matrix);
+            found.into_iter().chain(random.iter().cloned()).collect()
+        };
+        let spectrum = || {
+            let starts = starts(Sobi::default().unmix(components));
+            let long = Fitted::new(components, Form::spectrum(n), &starts, self);
+            (long, starts)
+        };
+        let variance = || {
+            let starts = starts(Nss::default().unmix(components));
+            Fitted::new(components, Form::variance(n), &starts, self)
+        };
+        Ok(match self.form {
+            FormChoice::Spectrum => spectrum().0,
+            FormChoice::Variance => variance(),
             FormChoice::Automatic => {
-                let (mut spectrum, bits) = self.fit(components, Form::spectrum(n))?;
+                let ((spectrum, starts), variance) = (spectrum(), variance());
                 // Wide dilations of long recordings see what a low order does not describe.
                 let narrow = spectrum.form.dilations.len() <= 2;
-                if narrow && spectrum.order <= LOW_ORDER {
-                    let (shorter, _) = self.fit(components, Form::short_spectrum(n))?;
-                    spectrum = shorter;
+                if spectrum.description() > variance.description() {
+                    variance
+                } else if narrow && spectrum.order() <= LOW_ORDER {
+                    Fitted::new(components, Form::short_spectrum(n), &starts, self)
+                } else {
+                    spectrum
                 }
-                let (mut variance, others) = self.fit(components, Form::variance(n))?;
-                spectrum.descriptions = Some((bits, others));
-                variance.descriptions = Some((bits, others));
-                Ok(if bits <= others { spectrum } else { variance })
             }
         }
-    }
-
-    /// The best minimum of one form, and how long the description of its sources is.
-    fn fit(&self, components: &Components<'_>, form: Form) -> Result<(Solution, f64)> {
-        let k = components.n_components();
-        let is_missing = |t: usize| components.is_missing(t);
-        let moments = Moments::new(components.whitened(), &is_missing, &form);
-        let mut contrast = Contrast {
-            energy: SourceEnergy::new(&form, moments.shares()),
-            moments: &moments,
-        };
-        let mut starts: Vec<Mat<f64>> = Vec::new();
-        let classical = if form.window > 1 {
-            Sobi::default().unmix(components)
-        } else {
-            Nss::default().unmix(components)
-        };
-        // A recording too short for them is left to the random starts.
-        starts.extend(classical.ok().map(|found| found.matrix));
-        starts.extend((0..RANDOM_STARTS).map(|n| rotation::random(k, self.seed + (n << 32))));
-        let mut best: Option<Minimum> = None;
-        for start in starts {
-            let found = contrast.minimize(start, self.tolerance, self.max_iterations);
-            let better = |a: &Minimum, b: &Minimum| a.point.value < b.point.value;
-            if let Some(found) = found
-                && best.as_ref().is_none_or(|best| better(&found, best))
-            {
-                best = Some(found);
-            }
-        }
-        // Rotations have finite energies, so that one start at least was searched from.
-        let best = best.expect("a minimum from a rotation");
-        let n = moments.n_valid();
-        let mut description = -minimize::log_det(&best.point.a).expect("a point has a volume");
-        for j in 0..k {
-            description += contrast
-                .energy
-                .description(best.point.moments.col_as_slice(j), n);
-        }
-        let orders = (0..k).map(|j| {
-            let moments = best.point.moments.col_as_slice(j);
-            contrast.energy.order(moments, n)
-        });
-        let order = orders.max().unwrap_or(0);
-        let uncertainty = self.disagreement(components, &form, &best.point.a);
-        let unmixing = Unmixing {
-            matrix: best.point.a,
-            convergence: best.convergence,
-        };
-        let solution = Solution {
-            unmixing,
-            form,
-            order,
-            descriptions: None,
-            uncertainty,
-        };
-        Ok((solution, description))
+        .into_solution())
     }
 }
 
-impl Fast {
-    /// The largest angle between columns of the minima that both halves of the recording have near
-    /// `a`.
-    fn disagreement(&self, components: &Components<'_>, form: &Form, a: &Mat<f64>) -> f64 {
-        let (t, whitened) = (components.n_samples(), components.whitened());
-        let halves = [0..t / 2, t / 2..t].map(|half| {
-            let rows = whitened.subrows(half.start, half.len());
-            let is_missing = |t: usize| components.is_missing(half.start + t);
-            let form = form.for_samples(half.len());
-            let moments = Moments::new(rows, &is_missing, &form);
-            let mut contrast = Contrast {
-                energy: SourceEnergy::new(&form, moments.shares()),
-                moments: &moments,
-            };
-            contrast
-                .minimize(a.clone(), HALVES_TOLERANCE, self.max_iterations)
-                .map(|found| found.point.a)
-        });
-        let [Some(first), Some(second)] = halves else {
+impl Solution {
+    /// The largest angle in radians between a source as the first half of the recording has it and
+    /// as the second half has it. Small where second-order statistics tell the sources apart; where
+    /// they do not, each half has another answer.
+    pub fn disagreement(&self, components: &Components<'_>) -> f64 {
+        let (t, a) = (components.n_samples(), &self.unmixing.matrix);
+        let [Some(first), Some(second)] =
+            [0..t / 2, t / 2..t].map(|half| fit::of_part(components, half, &self.form, a))
+        else {
             return FRAC_PI_2;
         };
         let cosine = |k: usize| first.col(k).transpose() * second.col(k);
         let least = (0..a.ncols()).map(|k| cosine(k).abs()).fold(1.0, f64::min);
         least.acos()
-    }
-}
-
-impl Solution {
-    /// How the search ended.
-    pub fn convergence(&self) -> &Convergence {
-        &self.unmixing.convergence
     }
 }

@@ -1,4 +1,5 @@
-//! What quasi-Newton methods over unmixing matrices share: L-BFGS and a Hessian of pairs of sources.
+//! What quasi-Newton methods over unmixing matrices share: L-BFGS, and a Hessian of pairs of
+//! sources.
 
 mod memory;
 mod preconditioner;

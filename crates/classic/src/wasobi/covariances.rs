@@ -17,7 +17,7 @@
 use faer::{Mat, MatRef};
 
 use crate::components::{Components, products};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// R_0, …, R_L with the share `taper` of the samples at each end in the falling parts of w.
 ///
@@ -58,16 +58,7 @@ fn covariance(
     lag: usize,
 ) -> Result<Mat<f64>> {
     let (n, k) = x.shape();
-    let n_pairs = (0..n.saturating_sub(lag))
-        .filter(|&t| !components.is_missing(t) && !components.is_missing(t + lag))
-        .count();
-    if n_pairs <= k {
-        return Err(Error::TooFewPairs {
-            lag,
-            n_pairs,
-            n_sources: k,
-        });
-    }
+    components.pairs(lag)?;
     let at_lag = |w: &[f64], lag: usize| -> f64 {
         let pairs = w.iter().zip(&w[lag..]);
         pairs.map(|(early, late)| early * late).sum()

@@ -178,6 +178,10 @@ impl SourceSpace for Neural {
         self.view.settle(&|z, s| map_rows(a, bend, z, s))
     }
 
+    fn set_linear(&mut self, a: &Mat<f64>) {
+        self.a.copy_from(a);
+    }
+
     fn map(&self) -> Option<ComponentMap> {
         Some(ComponentMap {
             linear: self.a.clone(),

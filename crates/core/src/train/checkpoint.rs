@@ -58,12 +58,6 @@ impl Trainer {
         }
     }
 
-    /// What the last stage is prepared for: that of the run.
-    pub(crate) fn last_stage(&self) -> &Prepared {
-        let later = self.later.as_ref();
-        later.map_or(&self.prepared, |later| &later.prepared)
-    }
-
     /// Parameters and optimisers of all parts.
     fn tensors(&self) -> Tensors {
         let mut tensors = Tensors::default();
@@ -108,7 +102,7 @@ impl Trainer {
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         let tensors = &checkpoint.tensors;
         if checkpoint.convergence.bent {
-            self.begin_later()?;
+            self.begin_later();
         }
         self.turning.before = tensors.get(POSITION).map(|_| self.model.space.position());
         let own = self.tensors();

@@ -29,7 +29,7 @@ pub struct Convergence {
     pub average: f64,
     /// Exponential sum of 1, by which the average is divided.
     pub weight: f64,
-    /// Step at which the present stage began: the first, or the one that bends what the first found.
+    /// Step at which the present stage began: the first, or the one that bends what it found.
     pub stage_start: usize,
     /// Whether the sources are bent, where a run has a stage before that.
     pub bent: bool,

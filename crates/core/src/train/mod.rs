@@ -10,11 +10,14 @@
 pub(crate) mod checkpoint;
 mod convergence;
 mod history;
+mod kernels;
 mod moves;
 mod observer;
 mod prepared;
+mod proposal;
 mod restarts;
 mod schedule;
+mod stages;
 mod start;
 mod trainer;
 

@@ -1,26 +1,16 @@
 //! What all restarts of one recording share: the checked plan, the scaled channels, their
 //! whitening, and what the kernel energy alone makes of them.
 
+use super::kernels::{self, Kernels};
 use crate::config::{Branches, Config, Init, Plan};
-use crate::energy::{Kernel, Transformer};
+use crate::energy::Transformer;
 use crate::preprocess::observations::Observations;
 use crate::preprocess::{ChannelScaling, ChannelScalingOptions, DEFAULT_RANK_TOLERANCE, Whitening};
 use crate::view::data::Data;
 use crate::view::excerpts::Excerpts;
-use crate::view::second_moments::KernelData;
 use crate::{Recording, Result};
 use std::sync::Arc;
-use strt_classic::kernel::Form;
-use strt_classic::{Components, Fast, Method, Unmixing};
 use strt_signal::rows::Rows;
-
-/// The least steps at the first rate where the kernel energy tells all sources apart.
-const CERTAIN_STEPS: usize = 200;
-/// Where it does not, only the networks can, and need more steps the longer the recording is: 500
-/// less than it has samples, within these bounds.
-const UNCERTAIN_STEPS: (usize, usize) = (500, 1500);
-/// The angle in radians up to which both halves of a recording agree on the sources.
-const CERTAIN: f64 = 0.3;
 
 /// A recording made ready for training under a plan.
 #[derive(Clone, Debug)]
@@ -30,14 +20,8 @@ pub struct Prepared {
     pub(crate) whitening: Whitening,
     pub(crate) rows: Rows,
     pub(crate) data: Data,
-    /// What the kernel energy reads, where there is one.
-    pub(crate) kernel: Option<KernelData>,
-    /// Where the kernel energy alone is least, ordered by correlation time.
-    pub(crate) solution: Option<Arc<Unmixing>>,
-    /// Whether the kernel energy tells all sources apart.
-    pub(crate) certain: bool,
-    /// The least steps at the first rate.
-    pub(crate) least_steps: usize,
+    /// What the kernel energy found, where the plan has a use for it.
+    pub(crate) kernels: Option<Arc<Kernels>>,
     affine: Option<Box<Plan>>, // of a stage that comes before
     pub(crate) channel_names: Vec<String>,
     pub(crate) sampling_rate: Option<f64>,
@@ -97,17 +81,8 @@ impl Prepared {
             true => Some(Box::new(plan.config().affine_stage().check(recording)?)),
             false => None,
         };
-        let Kernels {
-            kernel,
-            solution,
-            certain,
-            least_steps,
-        } = kernels(&plan, &data, &rows)?;
         Ok(Prepared {
-            kernel,
-            solution,
-            certain,
-            least_steps,
+            kernels: Kernels::new(&plan, &data, &rows)?.map(Arc::new),
             affine,
             plan,
             scaling,
@@ -135,24 +110,17 @@ impl Prepared {
         })
     }
 
-    /// The kernel energy of the plan, if it has one.
-    pub(crate) fn kernel_energy(&self) -> Option<Kernel> {
-        let kernel = self.kernel.as_ref().filter(|_| self.plan.kernel > 0.0)?;
-        let plan = &self.plan;
-        let samples = if plan.is_linear() {
-            None
-        } else if plan.looks_at_one_block() {
-            Some(plan.block_len)
-        } else {
-            Some(self.rows.n_samples())
-        };
-        let (k, r) = (plan.config().n_sources, plan.branches().scales.len());
-        Some(Kernel::new(kernel.energy(samples), k, r))
+    /// The least steps at the first rate.
+    pub(crate) fn least_steps(&self) -> usize {
+        kernels::least_steps(self.kernels.as_deref(), self.rows.n_valid())
     }
 
     /// Whether the method that found the start had converged.
     pub(crate) fn start_converged(&self) -> bool {
-        let found = self.solution.as_ref();
+        let found = self
+            .kernels
+            .as_ref()
+            .and_then(|kernels| kernels.solution.as_ref());
         self.plan.init == Init::Fast && found.is_some_and(|found| found.convergence.converged)
     }
 
@@ -160,57 +128,6 @@ impl Prepared {
     pub(crate) fn shape(&self) -> (usize, usize) {
         (self.rows.n_samples(), self.channel_names.len())
     }
-}
-
-/// What the kernel energy is made from, and what it finds alone.
-struct Kernels {
-    kernel: Option<KernelData>,
-    solution: Option<Arc<Unmixing>>,
-    certain: bool,
-    least_steps: usize,
-}
-
-fn kernels(plan: &Plan, data: &Data, rows: &Rows) -> Result<Kernels> {
-    let k = plan.config().n_sources;
-    let (least, most) = UNCERTAIN_STEPS;
-    let uncertain_steps = rows.n_valid().saturating_sub(500).clamp(least, most);
-    let wanted = plan.kernel > 0.0 || plan.init == Init::Fast || plan.begins_affine;
-    if !wanted {
-        return Ok(Kernels {
-            kernel: None,
-            solution: None,
-            certain: false,
-            least_steps: uncertain_steps,
-        });
-    }
-    let whitened = data.components(k);
-    // Whitening that was fitted on another recording leaves components that are not white, and
-    // nothing to search for: new data are judged by their spectra.
-    let white = Components::new((*whitened).as_ref(), rows.missing());
-    let fast = Fast {
-        seed: plan.config().seed,
-        ..Fast::default()
-    };
-    let mut certain = false;
-    let (form, solution) = match white {
-        Ok(components) if rows.n_valid() >= fast.least_samples(k) => {
-            let found = fast.solve(&components)?;
-            certain = found.uncertainty < CERTAIN;
-            let (unmixing, _) = found.unmixing.ordered(&components)?;
-            (found.form, Some(Arc::new(unmixing)))
-        }
-        _ => (Form::spectrum(rows.n_samples()), None),
-    };
-    Ok(Kernels {
-        least_steps: if certain {
-            CERTAIN_STEPS
-        } else {
-            uncertain_steps
-        },
-        kernel: Some(KernelData::new(&whitened, rows, form)),
-        solution,
-        certain,
-    })
 }
 
 /// Which samples of a recording are there.

@@ -9,14 +9,16 @@ use crate::space::Initial;
 use crate::tensors::Tensors;
 use crate::{Error, Result};
 use faer::Mat;
-use strt_classic::{Baseline, Components, Method};
+use strt_classic::{Baseline, Components, Method, Unmixing};
 
 /// The energy of the plan, or the caller's own.
 pub(super) fn energy(prepared: &Prepared, seed: u64, start: &Start) -> Result<Box<dyn Energy>> {
     let (plan, rows) = (&prepared.plan, &prepared.rows);
     let Some(make) = &start.energy else {
         let networks = || Transformer::new(plan, rows, seed);
-        return Ok(match (prepared.kernel_energy(), plan.kernel) {
+        let kernels = prepared.kernels.as_ref();
+        let kernel = kernels.and_then(|kernels| kernels.energy(plan, rows));
+        return Ok(match (kernel, plan.kernel) {
             (None, _) => Box::new(networks()?),
             (Some(kernel), 1.0) => Box::new(kernel),
             (Some(kernel), share) => Box::new(Blend::new(networks()?, kernel, share)),
@@ -139,12 +141,13 @@ pub(super) fn sources(
         (_, None) => {}
     }
     if init == Init::Fast {
-        // The others look elsewhere.
-        let trusted = restart == 0 && (prepared.certain || prepared.plan.steps == 0);
-        let found = prepared.solution.as_ref().filter(|_| trusted);
-        return Ok(found.map_or(Initial::Random, |found| {
-            Initial::Linear(found.matrix.clone())
-        }));
+        // Restarts after the first look elsewhere; and where the kernel energy does not tell the
+        // sources apart, what it found is no better than any other place and harder to leave.
+        let kernels = prepared.kernels.as_ref();
+        let trusted = kernels.filter(|kernels| restart == 0 && kernels.certain);
+        let found = trusted.and_then(|kernels| kernels.solution.as_ref());
+        let at = |found: &Unmixing| Initial::Linear(found.matrix.clone());
+        return Ok(found.map_or(Initial::Random, at));
     }
     Ok(match init.baseline(seed) {
         Some(baseline) => Initial::Linear(unmixing(prepared, &baseline)?),

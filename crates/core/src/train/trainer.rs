@@ -2,16 +2,17 @@
 //! reason to stop.
 
 use super::convergence::{Convergence, Turning};
+use super::moves;
 use super::observer::{Observer, StepReport};
 use super::prepared::Prepared;
-use super::{moves, start};
+use super::stages::Stage;
 use crate::adam_group::AdamGroup;
-use crate::config::{AssignmentRule, Config, ConfigError, Init, Reason, ScheduleKind};
+use crate::config::{AssignmentRule, Config, ConfigError, Reason, ScheduleKind};
 use crate::energy::MakeEnergy;
 use crate::mixer::Mixer;
 use crate::objective::{Model, Objective, Terms};
 use crate::separation::Separation;
-use crate::space::{self, Initial, Movement};
+use crate::space::Movement;
 use crate::tensors::Tensors;
 use crate::view::Excerpt;
 use crate::{Recording, Result};
@@ -22,12 +23,6 @@ use strt_kernels::AdamStep;
 use strt_signal::columns::col_mut;
 use strt_signal::random::{Stream, rng};
 
-/// Draws of windows and masks by which two places are compared.
-const PROPOSAL_DRAWS: usize = 8;
-/// By how much J may seem lower where the networks have learned, for K sources and T samples in
-/// units of K/T: what they have learned by heart. Sources of one law, which only networks tell
-/// apart, differ by ten times as much.
-const ADVANTAGE: f64 = 33.0;
 /// β₁, β₂ and ε of Adam.
 const BETA1: f64 = 0.9;
 const BETA2: f64 = 0.999;
@@ -62,7 +57,7 @@ pub struct Start {
 /// A run in progress.
 pub struct Trainer {
     pub(crate) prepared: Prepared, // of the present stage
-    pub(crate) later: Option<Later>,
+    pub(crate) later: Option<Box<Stage>>,
     pub(crate) pool: Arc<rayon::ThreadPool>,
     pub(crate) seed: u64,
     pub(crate) restart: usize,
@@ -79,12 +74,6 @@ pub struct Trainer {
     pub(crate) stop: Option<StopReason>,
 }
 
-/// The stage that comes after the present one.
-pub(crate) struct Later {
-    pub prepared: Prepared,
-    start: Start,
-}
-
 /// The worker threads of a run; 0 takes all cores.
 pub(crate) fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -96,36 +85,6 @@ pub(crate) fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
         },
     })?;
     Ok(Arc::new(pool))
-}
-
-/// Everything that is optimised in one stage, and its objective.
-fn build(
-    prepared: &Prepared,
-    seed: u64,
-    restart: usize,
-    start: Start,
-    initial: Initial,
-) -> Result<(Model, Objective)> {
-    let plan = &prepared.plan;
-    let energy = start::energy(prepared, seed, &start)?;
-    let mixer = start::mixer(prepared, seed, restart, start.mixer)?;
-    let parts = space::Parts {
-        plan,
-        data: &prepared.data,
-        kernel: prepared.kernel.as_ref(),
-        mixer: &*mixer,
-        energy: &*energy,
-    };
-    let space = space::new(&parts, initial, &mut rng(seed, Stream::Sources))?;
-    let objective = Objective::new(plan, &*mixer);
-    let raw_gaps = objective.controller().initial_gaps();
-    let model = Model {
-        space,
-        mixer,
-        raw_gaps,
-        energy,
-    };
-    Ok((model, objective))
 }
 
 impl Trainer {
@@ -158,20 +117,12 @@ impl Trainer {
         restart: usize,
         start: Start,
     ) -> Result<Trainer> {
-        let (stage, later) = match prepared.affine_stage() {
-            None => (prepared.clone(), None),
-            Some(stage) => {
-                let later = Later {
-                    prepared: prepared.clone(),
-                    start: start.clone(),
-                };
-                (stage, Some(later))
-            }
-        };
-        let mixer = start.mixer.clone().filter(|_| later.is_none());
-        let start = Start { mixer, ..start };
-        let initial = start::sources(&stage, seed, restart, start.sources.clone())?;
-        let (model, objective) = build(&stage, seed, restart, start, initial)?;
+        let (first, later) = Stage::all(prepared, seed, restart, start)?;
+        let Stage {
+            prepared,
+            model,
+            objective,
+        } = first;
         let mut trainer = Trainer {
             pool,
             seed,
@@ -185,34 +136,13 @@ impl Trainer {
             terms: Terms::default(),
             gradient_norm: 0.0,
             stop: None,
-            prepared: stage,
-            later,
+            prepared,
+            later: later.map(Box::new),
             model,
             objective,
         };
         trainer.stop = trainer.reason_to_stop();
         Ok(trainer)
-    }
-
-    /// Begins the stage that bends what the affine one has found, whose networks and order of
-    /// scales it keeps.
-    pub(crate) fn begin_later(&mut self) -> Result<()> {
-        let Some(Later { prepared, start }) = self.later.take() else {
-            return Ok(());
-        };
-        let found = self.model.space.map().map(|map| map.linear);
-        let initial = Initial::Linear(found.expect("the affine stage has nothing but A"));
-        let (mut model, objective) = build(&prepared, self.seed, self.restart, start, initial)?;
-        let mut learned = Tensors::default();
-        self.model.energy.save_parameters(&mut learned);
-        model.energy.restore_parameters(&learned)?;
-        model.raw_gaps.clone_from(&self.model.raw_gaps);
-        self.mixer_group = AdamGroup::new(model.mixer.parameters().len(), 1);
-        self.gaps_group = AdamGroup::new(model.raw_gaps.len(), 1);
-        (self.model, self.objective, self.prepared) = (model, objective, prepared);
-        self.convergence.begin_stage(self.step);
-        self.turning = Turning::default();
-        Ok(())
     }
 
     /// Steps until the run ends by itself or `observer` breaks it; says why it ended. A run that
@@ -242,8 +172,7 @@ impl Trainer {
                 .convergence
                 .reached(&self.prepared.plan.config().optimizer)
         {
-            // Both stages were checked when the run began.
-            self.begin_later().expect("a stage that fits the recording");
+            self.begin_later();
         }
         self.sample(self.step);
         self.advance_from_sample();
@@ -254,11 +183,6 @@ impl Trainer {
         let mut rng = rng(self.seed, Stream::Step(step as u64));
         let Model { space, energy, .. } = &mut self.model;
         self.excerpt = space.excerpts().draw(&mut **energy, &mut rng);
-    }
-
-    /// Steps of the present stage.
-    fn stage_step(&self) -> usize {
-        self.step - self.convergence.stage_start
     }
 
     pub(crate) fn advance_from_sample(&mut self) {
@@ -289,7 +213,7 @@ impl Trainer {
         }
         if let Some(turned) = self.turning.judge(self.model.space.position()) {
             let least = match optimizer.early_stopping.least {
-                0 => self.prepared.least_steps,
+                0 => self.prepared.least_steps(),
                 chosen => chosen,
             };
             let searching = self.convergence.lowered == 0;
@@ -298,39 +222,6 @@ impl Trainer {
                 self.consider_solution();
             }
         }
-    }
-
-    /// Moves to where the kernel energy alone is least unless J is clearly higher there. Sources
-    /// that come to rest for the first time may be near that place and drift there slowly, or far
-    /// away from it with good reason: J of both, with the same windows and masks, tells.
-    fn consider_solution(&mut self) {
-        let plan = &self.prepared.plan;
-        // Who has chosen another start, or holds A, has a reason to.
-        let wanted = plan.init == Init::Fast && plan.config().optimizer.rates.fiber > 0.0;
-        let Some(found) = self.prepared.solution.clone().filter(|_| wanted) else {
-            return;
-        };
-        let Some(present) = self.model.space.map().filter(|map| map.bend.is_none()) else {
-            return;
-        };
-        let proposed = moves::like(&found.matrix, &present.linear);
-        let mut gain = 0.0;
-        for draw in 0..PROPOSAL_DRAWS {
-            self.sample(self.step + draw);
-            let here = self.evaluate().total;
-            self.model.space.set_linear(&proposed);
-            gain += here - self.evaluate().total;
-            self.model.space.set_linear(&present.linear);
-        }
-        let (k, n) = (proposed.ncols() as f64, self.prepared.rows.n_valid() as f64);
-        // What is learned by heart grows faster than 1/T where a recording is very short.
-        let advantage = ADVANTAGE * k / n * (1000.0 / n).max(1.0);
-        if gain / PROPOSAL_DRAWS as f64 > -advantage {
-            self.model.space.set_linear(&proposed);
-            self.turning.before = Some(self.model.space.position());
-        }
-        // Those who look at the sources after this step see the ones that were kept.
-        self.evaluate();
     }
 
     /// Why the run ends where it stands, if it does. Depends on nothing but the state that a
@@ -513,7 +404,7 @@ impl Trainer {
     pub fn finish(mut self) -> Separation {
         let mut stop = self.stop.unwrap_or(StopReason::Interrupted);
         // A run that ends before its last stage has what that would begin with.
-        self.begin_later().expect("a stage that fits the recording");
+        self.begin_later();
         let pool = self.pool.clone();
         let mut terms = pool.install(|| {
             self.sample(self.step);

@@ -28,10 +28,14 @@ impl KernelData {
     /// From components (T×K, 0 in missing rows) and the form that was chosen for them.
     pub fn new(components: &Mat<f64>, rows: &Rows, form: Form) -> KernelData {
         let is_missing = |t: usize| !rows.is_valid(t);
-        KernelData {
-            moments: Arc::new(Moments::new(components.as_ref(), &is_missing, &form)),
-            form,
-        }
+        let moments = Moments::new(components.as_ref(), &is_missing, &form);
+        KernelData::from_moments(form, moments)
+    }
+
+    /// From the moments that the form asks for.
+    pub fn from_moments(form: Form, moments: Moments) -> KernelData {
+        let moments = Arc::new(moments);
+        KernelData { form, moments }
     }
 
     /// The energy of one source that is a combination of components, or of `len` samples of it.

@@ -162,7 +162,8 @@ fn convergence(report: &Report<'_>) -> String {
              Continue it from its checkpoint, or treat the result as provisional."
         ),
         (StopReason::StepLimit, false) => format!(
-            "The run did not converge: when all {steps} were taken its sources had{turned}. The sources may already be good, but run it again with more steps, say {}, \
+            "The run did not converge: when all {steps} were taken its sources had{turned}. \
+             They may already be good, but run it again with more steps, say {}, \
              and see whether they stay the same.",
             grouped(2 * separation.steps())
         ),

@@ -1,0 +1,98 @@
+//! What the kernel energy alone makes of a recording, found once and shared by all restarts.
+//!
+//! In: whitened components. Out: the moments that kernel energies read, the place where the energy
+//! is least, and whether that place means anything: it does where both halves of the recording agree
+//! on it. Where it does not, only the networks can tell the sources apart, and need time for it.
+//!
+//! Deliberately absent: what a run does with it (`start.rs`, `proposal.rs`).
+
+use crate::Result;
+use crate::config::{Init, Plan};
+use crate::energy::Kernel;
+use crate::view::data::Data;
+use crate::view::second_moments::KernelData;
+use strt_classic::kernel::Form;
+use strt_classic::{Components, Fast, Method, Unmixing};
+use strt_signal::rows::Rows;
+
+/// The least steps at the first rate where the kernel energy tells all sources apart.
+const CERTAIN_STEPS: usize = 200;
+/// Where it does not, networks need more steps the longer the recording is: this many less than it
+/// has samples, …
+const UNCERTAIN_LEAD: usize = 500;
+/// … within these bounds.
+const UNCERTAIN_STEPS: (usize, usize) = (500, 1500);
+/// The angle in radians up to which both halves of a recording agree on the sources.
+const CERTAIN: f64 = 0.3;
+
+/// What the kernel energy found.
+#[derive(Debug)]
+pub(crate) struct Kernels {
+    /// What kernel energies read.
+    pub data: KernelData,
+    /// Where the energy is least, ordered by correlation time; `None` where too few samples are
+    /// there, and for data that another recording has whitened.
+    pub solution: Option<Unmixing>,
+    /// Whether the energy tells all sources apart.
+    pub certain: bool,
+}
+
+impl Kernels {
+    /// Of a recording under a plan; `None` where the plan has no use for it.
+    pub fn new(plan: &Plan, data: &Data, rows: &Rows) -> Result<Option<Kernels>> {
+        let config = plan.config();
+        let k = config.n_sources;
+        let wanted = plan.kernel > 0.0 || plan.init == Init::Fast || plan.begins_affine;
+        if !wanted {
+            return Ok(None);
+        }
+        let whitened = data.components(k);
+        let fast = Fast {
+            seed: config.seed,
+            ..Fast::default()
+        };
+        // Whitening that was fitted on another recording leaves components that are not white, and
+        // nothing to search for: new data are judged by their spectra.
+        let components = Components::new((*whitened).as_ref(), rows.missing()).ok();
+        let enough = rows.n_valid() >= fast.least_samples(k);
+        let Some(components) = components.filter(|_| enough) else {
+            let form = Form::spectrum(rows.n_samples());
+            return Ok(Some(Kernels {
+                data: KernelData::new(&whitened, rows, form),
+                solution: None,
+                certain: false,
+            }));
+        };
+        let found = fast.solve(&components)?;
+        // Without steps nobody asks.
+        let certain = plan.steps == 0 || found.disagreement(&components) < CERTAIN;
+        let (solution, _) = found.unmixing.ordered(&components)?;
+        Ok(Some(Kernels {
+            data: KernelData::from_moments(found.form, found.moments),
+            solution: Some(solution),
+            certain,
+        }))
+    }
+
+    /// The kernel energy of a plan, if it has one.
+    pub fn energy(&self, plan: &Plan, rows: &Rows) -> Option<Kernel> {
+        let samples = if plan.is_linear() {
+            None
+        } else if plan.looks_at_one_block() {
+            Some(plan.block_len)
+        } else {
+            Some(rows.n_samples())
+        };
+        let (k, r) = (plan.config().n_sources, plan.branches().scales.len());
+        (plan.kernel > 0.0).then(|| Kernel::new(self.data.energy(samples), k, r))
+    }
+}
+
+/// The least steps at the first rate of a run on `n_samples` complete samples.
+pub(crate) fn least_steps(kernels: Option<&Kernels>, n_samples: usize) -> usize {
+    let (least, most) = UNCERTAIN_STEPS;
+    match kernels {
+        Some(Kernels { certain: true, .. }) => CERTAIN_STEPS,
+        _ => n_samples.saturating_sub(UNCERTAIN_LEAD).clamp(least, most),
+    }
+}
