@@ -145,10 +145,15 @@ fn ending(summary: &Summary) -> String {
         StopReason::Interrupted => "interrupted",
         StopReason::Diverged => "diverged",
     };
-    let converged = if summary.converged {
-        "converged"
-    } else {
-        "not converged"
-    };
-    format!("{why}; {converged}")
+    let agreement = summary.restarts.iter().filter_map(|r| r.agreement);
+    let again = agreement
+        .max_by(f64::total_cmp)
+        .map_or_else(String::new, |agreement| {
+            format!(", found again with |correlation| {agreement:.2} or more")
+        });
+    match (summary.converged, summary.stop_reason) {
+        (true, _) => format!("{why}{again}; converged"),
+        (false, StopReason::Settled) => format!("{why}, each start elsewhere; not converged"),
+        (false, _) => format!("{why}; not converged"),
+    }
 }

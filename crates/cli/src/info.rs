@@ -253,7 +253,7 @@ fn tensors(path: &Path) -> Outcome<(String, Value)> {
          resume it with `{}`\n",
         path.display(),
         finished.len(),
-        checkpoint.config.restarts,
+        checkpoint.config.restarts.unwrap_or(1),
         progress.join(", "),
         resume_command(path.parent().unwrap_or(path))
     );

@@ -37,11 +37,13 @@ pub struct Task {
 pub struct Found {
     /// T×K.
     pub sources: Mat<f64>,
+    /// The sources without the noise of the channels (T×K), where the method has them.
+    pub denoised: Option<Mat<f64>>,
     /// m×K, where the method has one.
     pub mixing: Option<Mat<f64>>,
     /// Whether it stopped before its limit of steps.
     pub converged: bool,
-    /// Time that it took.
+    /// Time that it took, denoising not counted.
     pub seconds: f64,
 }
 
@@ -88,14 +90,16 @@ impl MethodName {
     /// Runs the method.
     pub fn run(self, recording: &Recording, task: &Task) -> Outcome<Found> {
         let began = Instant::now();
-        let (sources, mixing, converged) = match self {
+        match self {
             MethodName::Classical(name) => {
                 let found = Baseline::parse(name)?.separate(recording, task.n_sources)?;
-                (
-                    found.sources().to_owned(),
-                    Some(found.mixing().to_owned()),
-                    found.convergence().converged,
-                )
+                Ok(Found {
+                    seconds: began.elapsed().as_secs_f64(),
+                    sources: found.sources().to_owned(),
+                    denoised: None,
+                    mixing: Some(found.mixing().to_owned()),
+                    converged: found.convergence().converged,
+                })
             }
             MethodName::Default | MethodName::Paper => {
                 let mut settings = task.settings.clone();
@@ -105,19 +109,17 @@ impl MethodName {
                 let mut config = settings.resolve(Some(task.n_sources))?;
                 config.seed = config.seed.wrapping_add(task.start);
                 let found = separate(recording, &config)?;
-                (
-                    found.sources().to_owned(),
-                    found.mixing().map(|(mixing, _)| mixing),
-                    found.converged(),
-                )
+                let seconds = began.elapsed().as_secs_f64();
+                let denoised = found.denoise(recording).ok();
+                Ok(Found {
+                    seconds,
+                    sources: found.sources().to_owned(),
+                    denoised: denoised.map(|denoised| denoised.sources().to_owned()),
+                    mixing: found.mixing().map(|(mixing, _)| mixing),
+                    converged: found.converged(),
+                })
             }
-        };
-        Ok(Found {
-            sources,
-            mixing,
-            converged,
-            seconds: began.elapsed().as_secs_f64(),
-        })
+        }
     }
 }
 

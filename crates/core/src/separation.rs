@@ -116,7 +116,7 @@ pub struct Record {
     pub smoothed_objective: f64,
     /// Why the run ended.
     pub stop: StopReason,
-    /// Whether the sources had stopped turning.
+    /// Whether the sources had stopped turning, and were found twice where that was asked for.
     pub converged: bool,
     /// The largest angle in radians by which a source turned over the last steps that were judged.
     pub turned: Option<f64>,
@@ -335,6 +335,13 @@ impl Separation {
         &self.record.restarts
     }
 
+    /// How much the restart that is most like the one that was kept has in common with it: the
+    /// least |correlation| of paired sources. `None` where there was no other.
+    pub fn replication(&self) -> Option<f64> {
+        let agreements = self.record.restarts.iter().filter_map(|r| r.agreement);
+        agreements.max_by(f64::total_cmp)
+    }
+
     /// The configuration with every automatic value filled in.
     pub fn config(&self) -> &Config {
         &self.record.config
@@ -462,10 +469,19 @@ impl Separation {
             objective: self.record.smoothed_objective,
             stop: self.record.stop,
             converged: self.record.converged,
+            agreement: None,
         }
     }
 
-    pub(crate) fn with_restarts(mut self, restarts: Vec<RestartSummary>) -> Separation {
+    /// With all restarts. Where several were to find the same sources, with at least `least` in
+    /// common, a result that only one of them has found is not one that the run converged to.
+    pub(crate) fn with_restarts(
+        mut self,
+        restarts: Vec<RestartSummary>,
+        least: Option<f64>,
+    ) -> Separation {
+        let twice = |least: f64| restarts.iter().any(|restart| restart.agrees(least));
+        self.record.converged &= restarts.len() == 1 || least.is_none_or(twice);
         self.record.restarts = restarts;
         self
     }

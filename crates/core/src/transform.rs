@@ -182,7 +182,7 @@ impl Separation {
         config.sources.coordinates = Some(Coordinates::Direct);
         config.sources.init = Some(Init::Given);
         config.assignment.at.clear();
-        config.restarts = 1;
+        config.restarts = Some(1);
         config.assignment.rule = crate::config::AssignmentRule::None;
         // Only the sources move, and nothing ties them to each other but the mixer.
         config.weights.separation = Some(0.0);

@@ -91,7 +91,7 @@ fn runs_from_a_start_have_the_same_bits_at_any_number_of_threads() {
     let recording = common::recording(240);
     let mut config = common::affine();
     config.optimizer.steps = Some(4);
-    config.restarts = 2;
+    config.restarts = Some(2);
     for (init, name) in STARTS {
         config.sources.init = Some(init);
         config.threads = 1;

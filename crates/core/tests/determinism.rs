@@ -122,6 +122,10 @@ fn fingerprint(separation: &Separation) -> Fingerprint {
         ("turned", bits(*turned)),
         ("restarts", bits(restarts.iter().map(|r| r.objective))),
         (
+            "agreement",
+            bits(restarts.iter().map(|r| r.agreement.unwrap_or(2.0))),
+        ),
+        (
             "end",
             vec![
                 *steps as u64,
@@ -261,7 +265,7 @@ fn restarts_side_by_side_change_nothing() {
         (nonlinear(), EngineKind::Cpu),
         (affine(), EngineKind::Reference),
     ] {
-        (config.restarts, config.engine) = (3, engine);
+        (config.restarts, config.engine) = (Some(3), engine);
         let recording = recording(200);
         let (expected, steps) = run(&recording, &config);
         for threads in [2, 4] {
@@ -273,7 +277,7 @@ fn restarts_side_by_side_change_nothing() {
         // Restart i can be reproduced alone from its seed.
         let whole = strtransformer::separate(&recording, &config).unwrap();
         let kept = whole.restart();
-        (config.restarts, config.seed) = (1, strtransformer::restart_seed(config.seed, kept));
+        (config.restarts, config.seed) = (Some(1), strtransformer::restart_seed(config.seed, kept));
         let alone = strtransformer::separate(&recording, &config).unwrap();
         assert_eq!(of_matrix(alone.sources()), of_matrix(whole.sources()));
     }
@@ -447,12 +451,19 @@ fn checkpoints_cover_the_unlocking_and_every_move() {
 /// A session of several restarts, stopped and continued in every step, has the bits of `separate`.
 #[test]
 fn a_session_may_be_stopped_anywhere() {
-    for mut config in [affine(), nonlinear(), neural()] {
-        config.restarts = 3;
+    // Restarts, what ends them, and how many there are then.
+    let orders = [(3, 0.0, 3), (5, 1e-6, 2), (5, 1.0, 5)];
+    for ((restarts, agreement, expected_restarts), mut config) in orders
+        .into_iter()
+        .flat_map(|order| [affine(), nonlinear(), neural()].map(|config| (order, config)))
+    {
+        (config.restarts, config.agreement) = (Some(restarts), Some(agreement));
         config.optimizer.steps = Some(9);
         let recording = recording(200);
         config.threads = 1; // one restart after the other
-        let expected = fingerprint(&strtransformer::separate(&recording, &config).unwrap());
+        let whole = strtransformer::separate(&recording, &config).unwrap();
+        assert_eq!(whole.restarts().len(), expected_restarts);
+        let expected = fingerprint(&whole);
         config.threads = 2; // two at a time
 
         let mut whole = Session::new(&recording, &config, Start::default()).unwrap();
@@ -475,7 +486,7 @@ fn a_session_may_be_stopped_anywhere() {
 #[test]
 fn a_session_needs_the_results_of_the_restarts_before() {
     let mut config = affine();
-    (config.restarts, config.optimizer.steps) = (2, Some(2));
+    (config.restarts, config.optimizer.steps) = (Some(2), Some(2));
     let recording = recording(200);
     config.threads = 1;
     let mut session = Session::new(&recording, &config, Start::default()).unwrap();

@@ -215,7 +215,7 @@ fn gradients_pass_through_every_space() {
 #[test]
 fn it_is_restarted_interrupted_and_resumed() {
     for mut config in [affine(), nonlinear()] {
-        (config.restarts, config.optimizer.steps) = (2, Some(9));
+        (config.restarts, config.optimizer.steps) = (Some(2), Some(9));
         config.assignment.rule = AssignmentRule::MinimalCost;
         let recording = recording(200);
         let whole = separate_observed(&recording, &config, start(), &mut ()).unwrap();

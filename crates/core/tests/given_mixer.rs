@@ -29,7 +29,7 @@ fn the_first_restart_takes_it_as_it_is_and_others_draw_it_anew() {
     let trainer = Trainer::start(&recording(200), &config, start.clone()).unwrap();
     assert_eq!(trainer.mixer().parameters(), expected);
 
-    (config.restarts, config.threads) = (2, 2);
+    (config.restarts, config.threads) = (Some(2), 2);
     let mut session = Session::new(&recording(200), &config, start).unwrap();
     let mut break_off = |_: &StepReport<'_>| ControlFlow::Break(());
     while session.state().running.len() < 2 {

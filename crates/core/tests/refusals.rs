@@ -23,7 +23,7 @@ type Row = (&'static str, &'static str, &'static str, fn(&mut Config));
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
     ("n_sources", "0", "at least 1", |c| c.n_sources = 0),
-    ("restarts", "0", "from 1 to", |c| c.restarts = 0),
+    ("restarts", "0", "from 1 to", |c| c.restarts = Some(0)),
     ("branches.patch_sizes", "[]", "ascending sizes", |c| c.branches.patch_sizes = vec![]),
     ("branches.patch_sizes", "[0, 4]", "a list of whole numbers, each at least 1", |c| {
         c.branches.patch_sizes = vec![0, 4];

@@ -74,6 +74,8 @@ struct RestartRecord {
     objective: f64,
     stop: StopReason,
     converged: bool,
+    #[serde(default)]
+    agreement: Option<f64>,
 }
 
 /// One entry of a list of restarts.

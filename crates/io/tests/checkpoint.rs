@@ -178,7 +178,7 @@ fn restarts_of_a_session() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("checkpoint");
     let mut config = small(Config::new(SOURCES));
-    (config.restarts, config.threads) = (3, 2);
+    (config.restarts, config.threads) = (Some(3), 2);
     let recording = recording(1, &[]);
     let mut session = Session::new(&recording, &config, Start::default()).unwrap();
     let mut steps = 0;

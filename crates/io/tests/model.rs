@@ -92,7 +92,7 @@ fn custom_mixer() {
 #[test]
 fn several_restarts_are_remembered() {
     let mut config = small(Config::new(SOURCES));
-    config.restarts = 3;
+    config.restarts = Some(3);
     let separation =
         separate_observed(&recording(1, &[]), &config, Start::default(), &mut ()).unwrap();
     let directory = tempfile::tempdir().unwrap();

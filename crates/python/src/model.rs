@@ -223,6 +223,7 @@ impl Model {
             dict.set_item("objective", restart.objective)?;
             dict.set_item("stop_reason", name(restart.stop))?;
             dict.set_item("converged", restart.converged)?;
+            dict.set_item("agreement", restart.agreement)?;
             Ok(dict)
         });
         restarts.collect()

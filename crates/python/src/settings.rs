@@ -94,7 +94,7 @@ fn contradiction(parameter: &str, key: &str) -> PyErr {
 /// The configuration of a run.
 #[pyfunction]
 #[pyo3(signature = (
-    *, preset, mixer, config=None, n_components=None, max_iter=None, tol=None, n_restarts=1,
+    *, preset, mixer, config=None, n_components=None, max_iter=None, tol=None, n_restarts=None,
     seed=None, threads=0
 ))]
 pub fn configure(
@@ -104,7 +104,7 @@ pub fn configure(
     n_components: Option<usize>,
     max_iter: Option<usize>,
     tol: Option<f64>,
-    n_restarts: usize,
+    n_restarts: Option<usize>,
     seed: Option<u64>,
     threads: usize,
 ) -> PyResult<Config> {
@@ -172,10 +172,10 @@ pub fn configure(
         }
         *tolerance = tol;
     }
-    if n_restarts != 1 || !holds(&table, "restarts") {
+    if let Some(restarts) = n_restarts {
         if differs("restarts", inner.restarts == n_restarts) {
             return Err(contradiction(
-                &format!("n_restarts = {n_restarts}"),
+                &format!("n_restarts = {restarts}"),
                 "restarts",
             ));
         }

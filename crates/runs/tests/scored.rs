@@ -102,7 +102,7 @@ fn every_nth_step_and_the_last_are_scored_and_all_are_passed_on() {
         ControlFlow::Continue(())
     };
     let mut config = affine();
-    config.restarts = 2;
+    config.restarts = Some(2);
     let mut scored = Scored::new(&reference(), &recording, keep)
         .unwrap()
         .every(10);

@@ -21,7 +21,7 @@ enum Left {
 fn of_many_that_ask_for_a_run_one_makes_it() {
     let (place, data) = (Place::new(), Data::new(0));
     let mut order = data.order();
-    (order.config.restarts, order.config.optimizer.steps) = (1, Some(6));
+    (order.config.restarts, order.config.optimizer.steps) = (Some(1), Some(6));
     for round in 0..9 {
         let left = [Left::Nothing, Left::Interrupted, Left::Killed][round % 3];
         let target = place.path(&format!("run-{round}"));

@@ -24,6 +24,8 @@ pub struct Plan {
     pub(crate) steps: usize,
     /// Step of the stage from which S, E or the bend is free; `None` when it never is.
     pub(crate) unlock_step: Option<usize>,
+    /// Restarts, at most.
+    pub(crate) restarts: usize,
     /// Whether a stage in which the mixer is affine and nothing is free comes first.
     pub(crate) begins_affine: bool,
     /// Whether E_k moves at the pace at which the networks of source k predict it.
@@ -173,6 +175,7 @@ impl Config {
         Ok(Plan {
             branches,
             steps,
+            restarts: config.restarts.expect(FILLED),
             unlock_step,
             begins_affine,
             by_predictability,

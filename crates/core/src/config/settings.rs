@@ -28,8 +28,16 @@ sections! {
         n_sources: usize = 0, within at_least(1.0);
         /// Every random choice comes from this seed.
         seed: u64 = 0;
+        /// No more restarts are begun, after two, four, … of them, once the best has been found
+        /// twice: another has all its sources, each with at least this |correlation| (0: all are
+        /// run). A run whose restarts all end differently has not converged.
+        agreement: Option<f64> = None, within from_to(0.0, 1.0),
+            automatic "0.9 where `restarts` is automatic, else 0"
+            |config, _| Some(if config.restarts.is_none() { 0.9 } else { 0.0 });
         /// Independent starts; the one with the lowest final smoothed objective is kept.
-        restarts: usize = 1, within from_to(1.0, 10_000.0);
+        restarts: Option<usize> = None, within from_to(1.0, 10_000.0),
+            automatic "at most 4 for the mixer `mlp` where `optimizer.steps` is automatic, else 1"
+            |config, _| Some(if config.bends_until_settled() { 4 } else { 1 });
         /// Worker threads; 0 takes all cores. It never changes a result.
         threads: usize = 0, within from_to(0.0, 1024.0);
         /// Which arithmetic evaluates the branch networks.
@@ -369,6 +377,17 @@ impl Config {
 
     pub(super) fn is_affine(&self) -> bool {
         self.mixer.kind == MixerKind::Affine
+    }
+
+    /// Whether a run bends its sources until they have settled, wherever it begins: of such runs
+    /// some end in a wrong place, and only another one tells.
+    fn bends_until_settled(&self) -> bool {
+        let optimizer = &self.optimizer;
+        self.mixer.kind == MixerKind::Mlp
+            && optimizer.steps.is_none()
+            && optimizer.schedule.kind == ScheduleKind::Settle
+            && optimizer.early_stopping.enabled
+            && self.sources.init != Some(Init::Given)
     }
 
     /// How S is held, which stands above all rules that ask for it.

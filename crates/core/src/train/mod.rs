@@ -7,6 +7,7 @@
 //! Deliberately absent: true sources (they live in `strt-score`, on which this crate does not
 //! depend), files, clocks.
 
+mod agreement;
 pub(crate) mod checkpoint;
 mod convergence;
 mod history;

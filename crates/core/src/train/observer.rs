@@ -12,7 +12,7 @@ use strt_signal::assignment;
 pub struct StepReport<'a> {
     /// Which restart this step belongs to, from 0.
     pub restart: usize,
-    /// How many restarts there are in all.
+    /// How many restarts there are in all, at most.
     pub restarts: usize,
     /// Steps done, this one included.
     pub step: usize,

@@ -4,7 +4,11 @@
 //! side by side as long as there are threads for them; what threads are left over share the steps
 //! of each. A session can be interrupted after any step and continued later, with the bits of an
 //! unbroken one, and every restart has the bits that it has alone.
+//!
+//! Where the configuration asks for it, restarts are taken in pairs, and no more are begun once the
+//! best has been found twice (`agreement.rs`).
 
+use super::agreement::agreement;
 use super::checkpoint::{Checkpoint, check_recording};
 use super::observer::{Observer, StepReport};
 use super::prepared::Prepared;
@@ -30,9 +34,17 @@ pub struct RestartSummary {
     pub stop: StopReason,
     /// Whether it had converged.
     pub converged: bool,
+    /// The least |correlation| of its sources with those that were kept; `None` for the restart
+    /// that was kept and for those that were never compared with it.
+    pub agreement: Option<f64>,
 }
 
 impl RestartSummary {
+    /// Whether it found what was kept.
+    pub(crate) fn agrees(&self, least: f64) -> bool {
+        self.agreement.is_some_and(|agreement| agreement >= least)
+    }
+
     /// Whether this restart is kept rather than `other`: the lower smoothed objective wins, a
     /// diverged restart never wins over another, and of equals the first is kept.
     fn is_better_than(&self, other: &RestartSummary) -> bool {
@@ -97,6 +109,15 @@ enum Restart {
     Ended(RestartSummary),
 }
 
+impl Restart {
+    fn ended(&self) -> Option<RestartSummary> {
+        match self {
+            Restart::Ended(summary) => Some(*summary),
+            _ => None,
+        }
+    }
+}
+
 /// What restarts are made of.
 struct Origin {
     prepared: Prepared,
@@ -127,14 +148,13 @@ impl Origin {
             },
         };
         trainer.pool = pool.clone();
-        let stop = trainer.run(&mut |report: &StepReport<'_>| shared.observe(report));
-        if stop == StopReason::Interrupted {
-            *place = Restart::Running(trainer);
-        } else {
-            *place = Restart::Ended(shared.keep(trainer.finish()));
-        }
+        trainer.run(&mut |report: &StepReport<'_>| shared.observe(report));
+        *place = Restart::Running(trainer);
     }
 }
+
+/// Restarts that are taken together before it is asked whether the best was found twice.
+const ROUND: usize = 2;
 
 /// A run of one or more restarts in progress.
 pub struct Session {
@@ -162,7 +182,7 @@ impl SessionState {
 }
 
 impl Session {
-    /// A run of `config.restarts` restarts, before the first step.
+    /// A run of as many restarts as the configuration wants, before the first step.
     ///
     /// # Errors
     /// When configuration, recording and parts do not fit together.
@@ -176,7 +196,7 @@ impl Session {
     }
 
     fn before_the_start(origin: Origin) -> Session {
-        let restarts = origin.prepared.plan.config().restarts;
+        let restarts = origin.prepared.plan.restarts;
         Session {
             restarts: (0..restarts).map(|_| Restart::Waiting).collect(),
             best: None,
@@ -242,8 +262,18 @@ impl Session {
     /// # Errors
     /// When a restart cannot begin.
     pub fn run(&mut self, observer: &mut dyn Observer) -> Result<SessionEnd> {
-        let is_open = |&i: &usize| !matches!(self.restarts[i], Restart::Ended(_));
-        let open: Vec<usize> = (0..self.restarts.len()).filter(is_open).collect();
+        while !self.is_over() {
+            if self.run_round(observer)? && !self.is_over() {
+                self.begin_one()?;
+                return Ok(SessionEnd::Interrupted);
+            }
+        }
+        Ok(SessionEnd::Over)
+    }
+
+    /// Runs the restarts whose turn it is; says whether they were interrupted.
+    fn run_round(&mut self, observer: &mut dyn Observer) -> Result<bool> {
+        let open = self.round();
         let pools = self.pools(open.len())?;
         let places: Vec<Mutex<Restart>> = std::mem::take(&mut self.restarts)
             .into_iter()
@@ -262,8 +292,11 @@ impl Session {
                 if shared.interrupted.load(Ordering::Relaxed) {
                     break;
                 }
-                let mut place = places[restart].lock().expect("no worker panics");
-                origin.advance(&mut place, restart, pool, &shared);
+                {
+                    let mut place = places[restart].lock().expect("no worker panics");
+                    origin.advance(&mut place, restart, pool, &shared);
+                }
+                shared.keep_best(&places);
             }
         };
         match &pools[..] {
@@ -289,12 +322,25 @@ impl Session {
             .collect();
         match failure.expect(whole) {
             Some(error) => Err(error),
-            None if interrupted.into_inner() && !self.is_over() => {
-                self.begin_one()?;
-                Ok(SessionEnd::Interrupted)
-            }
-            None => Ok(SessionEnd::Over),
+            None => Ok(interrupted.into_inner()),
         }
+    }
+
+    /// The restarts whose turn it is: those of the first round that is not over, or all that have
+    /// not ended.
+    fn round(&self) -> Vec<usize> {
+        let is_open = |&i: &usize| !matches!(self.restarts[i], Restart::Ended(_));
+        let open = (0..self.restarts.len()).filter(is_open);
+        match (self.agreement(), open.clone().next()) {
+            (Some(_), Some(first)) => open.filter(|i| i / ROUND == first / ROUND).collect(),
+            _ => open.collect(),
+        }
+    }
+
+    /// From which |correlation| on two restarts have found the same; `None` where all are to run.
+    fn agreement(&self) -> Option<f64> {
+        let least = self.origin.prepared.plan.config().agreement;
+        least.filter(|&least| least > 0.0)
     }
 
     /// Begins the next restart where none is in progress, so that a state always has one.
@@ -310,10 +356,13 @@ impl Session {
         Ok(())
     }
 
-    /// Whether all restarts have ended.
+    /// Whether no more restarts are to run: all have ended, or whole rounds of them have and the
+    /// best was found twice.
     fn is_over(&self) -> bool {
-        let ended = |restart: &Restart| matches!(restart, Restart::Ended(_));
-        self.restarts.iter().all(ended)
+        let ended: Vec<RestartSummary> = self.restarts.iter().filter_map(Restart::ended).collect();
+        let found_twice = |least: f64| ended.iter().any(|end| end.agrees(least));
+        ended.len() == self.restarts.len()
+            || ended.len().is_multiple_of(ROUND) && self.agreement().is_some_and(found_twice)
     }
 
     /// All that is needed to continue.
@@ -336,23 +385,24 @@ impl Session {
     /// Ends the run, restarts in progress as they stand, and hands out the best result. Restarts
     /// that had not begun are left out.
     pub fn finish(self) -> Separation {
+        let least = self.agreement();
         let Session { restarts, best, .. } = self;
-        let (mut best, mut summaries) = (best, Vec::new());
+        let mut ended = Ended {
+            best,
+            summaries: restarts.iter().filter_map(Restart::ended).collect(),
+        };
         for restart in restarts {
             match restart {
-                Restart::Waiting => {}
+                Restart::Waiting | Restart::Ended(_) => {}
                 // Begun so that the state had one, and interrupted at once.
-                Restart::Running(trainer) if trainer.step() == 0 && best.is_some() => {}
-                Restart::Running(trainer) => {
-                    let separation = trainer.finish();
-                    summaries.push(separation.summary());
-                    best = Some(better_of(best, separation));
-                }
-                Restart::Ended(summary) => summaries.push(summary),
+                Restart::Running(trainer) if trainer.step() == 0 && ended.best.is_some() => {}
+                Restart::Running(trainer) => ended.take(trainer.finish()),
             }
         }
+        ended.summaries.sort_by_key(|summary| summary.restart);
+        let best = ended.best;
         best.expect("the first restart was begun when the session was made")
-            .with_restarts(summaries)
+            .with_restarts(ended.summaries, least)
     }
 }
 
@@ -388,12 +438,36 @@ impl Shared<'_> {
         }
     }
 
-    /// Keeps a restart that has ended, if it is the best so far.
-    fn keep(&self, separation: Separation) -> RestartSummary {
-        let summary = separation.summary();
+    /// Of the restarts that have run to their end, in order and as far as there is none before them
+    /// that has not, keeps the best. In order, so that what is compared with what does not depend
+    /// on the threads.
+    fn keep_best(&self, places: &[Mutex<Restart>]) {
         let mut best = self.best.lock().expect("no worker panics");
-        *best = Some(better_of(best.take(), separation));
-        summary
+        let mut ended = Ended {
+            best: best.take(),
+            summaries: Vec::new(),
+        };
+        let mut seen = Vec::new();
+        for place in places {
+            // Who holds a place is at work there, and comes here afterwards.
+            let Ok(mut place) = place.try_lock() else {
+                break;
+            };
+            if matches!(&*place, Restart::Running(trainer) if trainer.has_ended())
+                && let Restart::Running(trainer) = std::mem::replace(&mut *place, Restart::Waiting)
+            {
+                ended.take(trainer.finish());
+            } else if let Some(summary) = place.ended() {
+                ended.summaries.push(summary);
+            } else {
+                break;
+            }
+            seen.push(place);
+        }
+        for (mut place, summary) in seen.into_iter().zip(&ended.summaries) {
+            *place = Restart::Ended(*summary);
+        }
+        *best = ended.best;
     }
 
     /// Ends all restarts because one cannot begin.
@@ -406,9 +480,31 @@ impl Shared<'_> {
     }
 }
 
-fn better_of(best: Option<Separation>, other: Separation) -> Separation {
-    match best {
-        Some(best) if !other.summary().is_better_than(&best.summary()) => best,
-        _ => other,
+/// Restarts that have ended, and the best of them.
+struct Ended {
+    best: Option<Separation>,
+    summaries: Vec<RestartSummary>,
+}
+
+impl Ended {
+    /// Takes in one more, and says how much it has in common with the best so far.
+    fn take(&mut self, found: Separation) {
+        let mut summary = found.summary();
+        match self.best.take() {
+            None => self.best = Some(found),
+            Some(best) => {
+                let common = Some(agreement(best.sources(), found.sources()));
+                if summary.is_better_than(&best.summary()) {
+                    for before in &mut self.summaries {
+                        before.agreement = common.filter(|_| before.restart == best.restart());
+                    }
+                    self.best = Some(found);
+                } else {
+                    summary.agreement = common;
+                    self.best = Some(best);
+                }
+            }
+        }
+        self.summaries.push(summary);
     }
 }

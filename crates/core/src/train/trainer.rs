@@ -365,7 +365,7 @@ impl Trainer {
         let found = self.model.energy.found();
         StepReport {
             restart: self.restart,
-            restarts: self.prepared.plan.config().restarts,
+            restarts: self.prepared.plan.restarts,
             step: self.step,
             steps: self.prepared.plan.steps,
             turned: self.convergence.turned,
@@ -392,6 +392,11 @@ impl Trainer {
         self.model.energy.restore_parameters(energy)?;
         self.model.space.samples_mut().gauge_mut().fix(gauge);
         Ok(())
+    }
+
+    /// Whether the run is over and cannot be run on.
+    pub(super) fn has_ended(&self) -> bool {
+        !matches!(self.stop, None | Some(StopReason::Interrupted))
     }
 
     /// Steps done so far.

@@ -1,13 +1,12 @@
 //! The problems of the benchmark: families that each ask one question.
 //!
+//! Those whose sources are recordings are in `recordings.rs`.
+//!
 //! In: how many seeds. Out: [`Case`]s. Seeds below 900 are for reporting; defaults are tuned on
 //! others.
 
 use faer::Mat;
-use std::path::Path;
 use std::sync::Arc;
-use strt_cli::failure::{Failure, Outcome};
-use strt_io::{ReadOptions, read_recording};
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
 
 /// Problems that ask the same question.
@@ -26,8 +25,8 @@ pub struct Case {
     /// What tells it from the others of its family.
     pub name: String,
     pub spec: ProblemSpec,
-    /// Real sources in place of generated ones.
-    sources: Option<Arc<Mat<f64>>>,
+    /// Real sources in place of generated ones (`recordings.rs`).
+    pub sources: Option<Arc<Mat<f64>>>,
 }
 
 impl Case {
@@ -306,78 +305,6 @@ pub fn generated(size: Size, first_seed: u64) -> Vec<Family> {
         behind.collect(),
     ));
     families
-}
-
-/// Real sources of a folder of recordings, mixed with noise.
-pub fn real(data: &Path, size: Size, first_seed: u64) -> Outcome<Family> {
-    let column = |file: &str, column: usize, n: usize| -> Outcome<Vec<f64>> {
-        let path = data.join(file);
-        let opened = read_recording(&path, &ReadOptions::default())?;
-        let values = opened.recording.observations();
-        if values.ncols() <= column || values.nrows() < n {
-            return Err(Failure::Failed(format!(
-                "{}: expected {n} samples of more than {column} channels, found {} × {}",
-                path.display(),
-                values.nrows(),
-                values.ncols()
-            )));
-        }
-        Ok(values.col(column).iter().take(n).copied().collect())
-    };
-    let matrix = |columns: Vec<Vec<f64>>| {
-        Arc::new(Mat::from_fn(columns[0].len(), columns.len(), |t, k| {
-            columns[k][t]
-        }))
-    };
-    let biosppy = ["ecg", "emg_1", "resp", "ppg", "bcg"]
-        .iter()
-        .map(|name| column(&format!("biosppy_bio/{name}.txt"), 0, 15_000))
-        .collect::<Outcome<Vec<_>>>()?;
-    let neurokit = (0..3)
-        .map(|c| column("neurokit_bio/bio_resting_5min_100hz.csv", c, 30_000))
-        .collect::<Outcome<Vec<_>>>()?;
-    let speech = [
-        "cmu_arctic_us_aew_a0001",
-        "cmu_arctic_us_aew_a0002",
-        "cmu_arctic_us_axb_a0004",
-    ]
-    .iter()
-    .map(|name| column(&format!("cmu_arctic_speech/{name}.wav"), 0, 30_000))
-    .collect::<Outcome<Vec<_>>>()?;
-    let sets = [
-        ("biosppy", matrix(biosppy)),
-        ("neurokit", matrix(neurokit)),
-        ("speech", matrix(speech)),
-    ];
-    let seeds = first_seed..first_seed + if size == Size::Quick { 1 } else { 3 };
-    let mut cases = Vec::new();
-    for (name, sources) in sets {
-        for noise in [0.0, 0.05] {
-            for seed in seeds.clone() {
-                let spec = ProblemSpec {
-                    n_samples: sources.nrows(),
-                    n_sources: sources.ncols(),
-                    n_channels: 2 * sources.ncols(),
-                    noise,
-                    seed,
-                    ..ProblemSpec::default()
-                };
-                cases.push(Case {
-                    name: format!("{name} noise {noise} seed {seed}"),
-                    spec,
-                    sources: Some(sources.clone()),
-                });
-            }
-        }
-    }
-    Ok(Family {
-        name: "real",
-        about: "recordings of biosignals and speech as sources, mixed linearly into twice as many \
-                channels, noise 0 and 5 %"
-            .into(),
-        cases,
-        runs: 1,
-    })
 }
 
 impl Case {

@@ -13,6 +13,7 @@ mod limits;
 mod page;
 mod peers;
 mod record;
+mod recordings;
 mod tables;
 
 use clap::Args;
@@ -50,7 +51,7 @@ pub struct Recovery {
     /// benchmarks/requirements-peers.txt)
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
-    /// Folder of real recordings, for the family `real`
+    /// Folder of real recordings, for the families `real` and `origins`
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// First seed of the problems; defaults are tuned on seeds from 901, so figures with those
@@ -98,7 +99,9 @@ impl Recovery {
             for family in families::generated(self.size(), self.first_seed) {
                 output::print_line(&format!("{:<18} {}", family.name, family.about));
             }
-            output::print_line("real               real sources, with --data");
+            for name in ["real", "origins"] {
+                output::print_line(&format!("{name:<18} real sources, with --data"));
+            }
             return Ok(());
         }
         let families = self.chosen_families()?;
@@ -134,7 +137,7 @@ impl Recovery {
     fn chosen_families(&self) -> Outcome<Vec<Family>> {
         let mut all = families::generated(self.size(), self.first_seed);
         if let Some(data) = &self.data {
-            all.push(families::real(data, self.size(), self.first_seed)?);
+            all.extend(recordings::all(data, self.size(), self.first_seed)?);
         }
         if self.families.is_empty() {
             return Ok(all);
@@ -142,7 +145,7 @@ impl Recovery {
         for name in &self.families {
             if !all.iter().any(|family| family.name == name) {
                 let known: Vec<&str> = all.iter().map(|family| family.name).collect();
-                let hint = if name == "real" {
+                let hint = if ["real", "origins"].contains(&name.as_str()) {
                     "; give the folder of recordings with --data"
                 } else {
                     ""

@@ -110,6 +110,7 @@ impl Peers {
         self.answers.read_line(&mut line).map_err(lost)?;
         match serde_json::from_str(&line) {
             Ok(Answer::Found { seconds, converged }) => Ok(Found {
+                denoised: None,
                 sources: read_recording(&output, &ReadOptions::default())?
                     .recording
                     .observations()

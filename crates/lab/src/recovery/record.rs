@@ -34,6 +34,9 @@ pub struct Record {
     pub mac: f64,
     pub worst: f64,
     pub rank_mac: f64,
+    /// The mean for the denoised sources, where the method has them.
+    #[serde(default)]
+    pub denoised_mac: Option<f64>,
     /// Amari distance of the mixing, where both are matrices.
     pub amari: Option<f64>,
     /// Mean SI-SDR of the matched sources in decibels.
@@ -60,8 +63,11 @@ impl Record {
             (Some(found), Some(truth)) => amari_from_mixing(found.as_ref(), truth.as_ref()).ok(),
             _ => None,
         };
+        let denoised = found.denoised.as_ref();
+        let denoised = denoised.map(|sources| match_sources(sources.as_ref(), &reference));
         Ok(Record {
             key,
+            denoised_mac: denoised.transpose()?.map(|matching| matching.mac()),
             mac: matching.mac(),
             worst: matching.worst(),
             rank_mac: match_ranks(found.sources.as_ref(), &reference)?.mac(),
@@ -158,6 +164,7 @@ mod tests {
             mac: 0.1 + 0.2,
             worst: 0.25,
             rank_mac: 0.3,
+            denoised_mac: Some(0.35),
             amari: None,
             si_sdr: 12.0,
             order: Some(1.0),

@@ -124,14 +124,24 @@ fn restarts(report: &Report<'_>) -> Table {
             restart.seed.to_string(),
             significant(restart.objective, 6),
             if restart.converged { "yes" } else { "no" }.into(),
+            restart
+                .agreement
+                .map_or_else(String::new, |agreement| significant(agreement, 3)),
             kept.into(),
         ]
     });
     Table {
         title: "Restarts; the one with the lowest objective is kept".into(),
-        header: ["restart", "seed", "objective", "converged", ""]
-            .map(String::from)
-            .into(),
+        header: [
+            "restart",
+            "seed",
+            "objective",
+            "settled",
+            "in common with the kept one",
+            "",
+        ]
+        .map(String::from)
+        .into(),
         rows: rows.collect(),
         folded: false,
     }

@@ -153,7 +153,13 @@ fn convergence(report: &Report<'_>) -> String {
             "The sources were found directly: the search for the lowest kernel energy converged."
                 .into()
         }
-        (StopReason::Settled, _) => {
+        (StopReason::Settled, false) => format!(
+            "The run is not to be trusted yet: its sources settled after {steps}, but {} starts \
+             ended with different ones. Run it again with more restarts, and trust what several \
+             have in common.",
+            separation.restarts().len()
+        ),
+        (StopReason::Settled, true) => {
             format!("The run converged: it stopped after {steps} because its sources had{turned}.")
         }
         (_, true) => format!("The run converged: after {steps} its sources had{turned}."),
@@ -175,6 +181,13 @@ fn convergence(report: &Report<'_>) -> String {
             separation.restart() + 1,
             separation.seed()
         );
+        if let Some(agreement) = separation.replication() {
+            text += &format!(
+                " In the one most similar to it every source is found again with |correlation| {} \
+                 or more.",
+                significant(agreement, 2)
+            );
+        }
     }
     text
 }

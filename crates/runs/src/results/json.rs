@@ -51,6 +51,8 @@ pub mod restarts {
         objective: f64,
         stop: StopReason,
         converged: bool,
+        #[serde(default)]
+        agreement: Option<f64>,
     }
 
     #[derive(Deserialize)]
@@ -100,6 +102,7 @@ mod tests {
             objective: f64::NAN,
             stop: StopReason::Diverged,
             converged: false,
+            agreement: Some(0.5),
         };
         let sample = Sample {
             one: f64::NAN,
@@ -118,5 +121,6 @@ mod tests {
             (back.restarts[0].seed, back.restarts[0].stop),
             (u64::MAX, StopReason::Diverged)
         );
+        assert_eq!(back.restarts[0].agreement, Some(0.5));
     }
 }

@@ -24,8 +24,21 @@ pub fn ending(separation: &Separation, wording: &Wording) -> Option<String> {
             still_turning(separation),
             (wording.settings)(&[("optimizer.steps", &(2 * steps).to_string())])
         )),
+        StopReason::Settled if !separation.converged() => Some(found_once(separation, wording)),
         StopReason::StepLimit | StopReason::Settled => None,
     }
+}
+
+/// That no other restart has found the same sources.
+fn found_once(separation: &Separation, wording: &Wording) -> String {
+    let restarts = separation.restarts().len();
+    format!(
+        "not converged: {restarts} starts ended with different sources, and the kept ones were \
+         found once; of the most similar start the least similar source has |correlation| {:.2}. \
+         Try {}, and trust what several runs have in common",
+        separation.replication().unwrap_or(0.0),
+        (wording.settings)(&[("restarts", &(4 * restarts).to_string())])
+    )
 }
 
 /// How far the sources still turned, in words.

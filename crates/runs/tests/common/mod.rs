@@ -28,7 +28,7 @@ pub fn config() -> Config {
     let mut config = Config::new(3);
     config.optimizer.steps = Some(12);
     config.branches.patch_sizes = vec![4, 8];
-    config.restarts = 2;
+    config.restarts = Some(2);
     config.threads = 1;
     config
 }
