@@ -7,16 +7,36 @@
 use faer::Mat;
 use std::ops::Range;
 
+use super::Solution;
 use super::form::{Form, SourceEnergy};
 use super::minimize::{Contrast, Minimum, log_det};
 use super::moments::Moments;
-use super::{Fast, Solution};
 use crate::{Components, Unmixing};
 
-/// How exactly parts of a recording are fitted, whose angles are compared.
-const PART_TOLERANCE: f64 = 1e-3;
-/// Iterations for them at most.
-const PART_ITERATIONS: usize = 300;
+/// How exactly a minimum is sought.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// What the largest entry of the relative gradient must fall below.
+    pub tolerance: f64,
+    /// Iterations at most.
+    pub iterations: usize,
+}
+
+impl Limits {
+    /// Enough to judge a form, or the angle of a part of a recording.
+    pub const ROUGH: Limits = Limits {
+        tolerance: 1e-3,
+        iterations: 300,
+    };
+
+    /// No more exact and no longer than either.
+    pub fn or(self, other: Limits) -> Limits {
+        Limits {
+            tolerance: self.tolerance.max(other.tolerance),
+            iterations: self.iterations.min(other.iterations),
+        }
+    }
+}
 
 /// The lowest minimum of one form.
 pub(super) struct Fitted {
@@ -32,32 +52,27 @@ impl Fitted {
         components: &Components<'_>,
         form: Form,
         starts: &[Mat<f64>],
-        options: &Fast,
+        limits: Limits,
     ) -> Fitted {
         let is_missing = |t: usize| components.is_missing(t);
         let moments = Moments::new(components.whitened(), &is_missing, &form);
-        let mut contrast = Contrast {
-            energy: SourceEnergy::new(&form, moments.shares()),
-            moments: &moments,
-        };
-        let (tolerance, limit) = (options.tolerance, options.max_iterations);
-        let minima = starts
-            .iter()
-            .filter_map(|start| contrast.minimize(start.clone(), tolerance, limit));
-        // Of equals the first is kept.
-        let lower = |best: Minimum, next: Minimum| {
-            if next.point.value < best.point.value {
-                next
-            } else {
-                best
-            }
-        };
         // Rotations have finite energies, so that one start at least was searched from.
-        let minimum = minima.reduce(lower).expect("a minimum from a rotation");
+        let minimum = lowest(&form, &moments, starts, limits).expect("a minimum from a rotation");
         Fitted {
             form,
             moments,
             minimum,
+        }
+    }
+
+    /// The same form, sought from where this fit ended and from further starts.
+    pub fn again(self, starts: &[Mat<f64>], limits: Limits) -> Fitted {
+        let here = std::iter::once(self.minimum.point.a.clone());
+        let starts: Vec<Mat<f64>> = here.chain(starts.iter().cloned()).collect();
+        let found = lowest(&self.form, &self.moments, &starts, limits);
+        Fitted {
+            minimum: found.unwrap_or(self.minimum),
+            ..self
         }
     }
 
@@ -98,6 +113,24 @@ impl Fitted {
     }
 }
 
+/// The lowest of the minima that are reached from these starts; of equals the first.
+fn lowest(form: &Form, moments: &Moments, starts: &[Mat<f64>], limits: Limits) -> Option<Minimum> {
+    let mut contrast = Contrast {
+        energy: SourceEnergy::new(form, moments.shares()),
+        moments,
+    };
+    let minima = starts
+        .iter()
+        .filter_map(|start| contrast.minimize(start.clone(), limits.tolerance, limits.iterations));
+    minima.reduce(|best, next| {
+        if next.point.value < best.point.value {
+            next
+        } else {
+            best
+        }
+    })
+}
+
 /// The minimum that a part of the recording has near `a`, by a form of this kind.
 pub(super) fn of_part(
     components: &Components<'_>,
@@ -113,6 +146,10 @@ pub(super) fn of_part(
         energy: SourceEnergy::new(&form, moments.shares()),
         moments: &moments,
     };
-    let found = contrast.minimize(a.clone(), PART_TOLERANCE, PART_ITERATIONS)?;
+    let Limits {
+        tolerance,
+        iterations,
+    } = Limits::ROUGH;
+    let found = contrast.minimize(a.clone(), tolerance, iterations)?;
     Some(found.point.a)
 }

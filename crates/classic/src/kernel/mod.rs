@@ -4,8 +4,8 @@
 //! What is minimised is the kernel energy of StrTransformer alone ([`Form`]): entropies per sample
 //! from the log-determinants of Toeplitz matrices of lagged moments. After one pass over the
 //! recording ([`Moments`]) neither value nor gradient depends on its length, so that it takes
-//! milliseconds. Two forms are fitted, the spectrum and the variances of blocks, and the one that
-//! describes the sources in fewer bits is taken ([`Solution`]): sources of changing variance need
+//! milliseconds. Two forms are fitted roughly, the spectrum and the variances of blocks, and the one
+//! that describes the sources in fewer bits is taken ([`Solution`]): sources of changing variance need
 //! the second, and all others must not have it.
 //!
 //! The criterion is the largest entry of the relative gradient. For stationary Gaussian sources
@@ -26,7 +26,7 @@ pub use moments::Moments;
 use faer::Mat;
 use std::f64::consts::FRAC_PI_2;
 
-use self::fit::Fitted;
+use self::fit::{Fitted, Limits};
 use super::{Components, Method, Nss, Sobi, Unmixing, ensure_limits, ensure_samples, rotation};
 use crate::error::Result;
 
@@ -123,36 +123,44 @@ impl Fast {
             .map(|n| rotation::random(components.n_components(), self.seed.wrapping_add(n << 32)));
         let random: Vec<Mat<f64>> = random.collect();
         // A recording too short for a classical method is left to the random starts.
-        let starts = |classical: Result<Unmixing>| -> Vec<Mat<f64>> {
-            let found = classical.ok().map(|found| found.matrix);
-            found.into_iter().chain(random.iter().cloned()).collect()
+        let start = |classical: Result<Unmixing>| {
+            let found = classical.map(|found| found.matrix);
+            found.unwrap_or_else(|_| random[0].clone())
+        };
+        let limits = Limits {
+            tolerance: self.tolerance,
+            iterations: self.max_iterations,
+        };
+        let rough = |form: Form, start: &Mat<f64>| {
+            let start = std::slice::from_ref(start);
+            Fitted::new(components, form, start, Limits::ROUGH.or(limits))
         };
         let spectrum = || {
-            let starts = starts(Sobi::default().unmix(components));
-            let long = Fitted::new(components, Form::spectrum(n), &starts, self);
-            (long, starts)
+            let start = start(Sobi::default().unmix(components));
+            (rough(Form::spectrum(n), &start), start)
         };
         let variance = || {
-            let starts = starts(Nss::default().unmix(components));
-            Fitted::new(components, Form::variance(n), &starts, self)
+            let start = start(Nss::default().unmix(components));
+            rough(Form::variance(n), &start)
         };
-        Ok(match self.form {
+        // Which form is taken is seen from one start each; where its lowest minimum is, is not.
+        let taken = match self.form {
             FormChoice::Spectrum => spectrum().0,
             FormChoice::Variance => variance(),
             FormChoice::Automatic => {
-                let ((spectrum, starts), variance) = (spectrum(), variance());
+                let ((spectrum, start), variance) = (spectrum(), variance());
                 // Wide dilations of long recordings see what a low order does not describe.
                 let narrow = spectrum.form.dilations.len() <= 2;
                 if spectrum.description() > variance.description() {
                     variance
                 } else if narrow && spectrum.order() <= LOW_ORDER {
-                    Fitted::new(components, Form::short_spectrum(n), &starts, self)
+                    rough(Form::short_spectrum(n), &start)
                 } else {
                     spectrum
                 }
             }
-        }
-        .into_solution())
+        };
+        Ok(taken.again(&random, limits).into_solution())
     }
 }
 
