@@ -59,16 +59,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name in _MODULES:
-        return importlib.import_module(f".{name}", __name__)
-    if name in _WHERE:
-        value = getattr(importlib.import_module(_WHERE[name], __name__), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}; it has {', '.join(sorted(__all__))}"
-    )
+if not TYPE_CHECKING:  # else every name would be known to type checkers
+
+    def __getattr__(name):
+        if name in _MODULES:
+            return importlib.import_module(f".{name}", __name__)
+        if name in _WHERE:
+            value = getattr(importlib.import_module(_WHERE[name], __name__), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}; it has {', '.join(sorted(__all__))}"
+        )
 
 
 def __dir__() -> list[str]:
