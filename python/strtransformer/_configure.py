@@ -13,10 +13,10 @@ from . import _checks, _core, _threads
 from ._warn import warn
 
 if TYPE_CHECKING:
-    from ._estimator import StrTransformer
+    from ._fitting import Fitting
 
 
-def configured(estimator: StrTransformer, recording: _core.Recording) -> _core.Config:
+def configured(estimator: Fitting, recording: _core.Recording) -> _core.Config:
     """The configuration, with number of sources and seed."""
     asked, random_state = estimator.n_components, estimator.random_state
     _check_number(asked)

@@ -1,4 +1,5 @@
-"""Data out of MNE's containers: which channels, which samples, and what must not be used as missing.
+"""Data out of MNE's containers: which channels, which samples, and what must not be used, as
+missing.
 
 In: a Raw or Epochs and what was asked for. Out: pieces (channels × samples) and factors for them.
 Nothing is separated here.

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from numpy.typing import NDArray
-    from typing_extensions import TypeAlias
 
 Floats: TypeAlias = "NDArray[Any]"
 """An array of float64, or of float32 where that came in."""

@@ -116,9 +116,7 @@ def test_what_type_checkers_read_is_what_is_there():
     """Names are written three times: for ``__getattr__``, in ``__all__`` and for type checkers."""
     tree = ast.parse(Path(strtransformer.__file__).read_text(encoding="utf-8"))
     (block,) = [
-        node
-        for node in tree.body
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name)
+        node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name)
     ]
     imported = {alias.name for line in block.body for alias in line.names}
     known = {*strtransformer._WHERE, *strtransformer._MODULES}

@@ -8,8 +8,8 @@ With Y = W·Z, signs ε_i = ±1, ℓ = −ln p with score g, and means E over th
     free:       L = Σ_i E[ε_i·ℓ(y_i) (+ ½y_i²)] − ln |det W|      + ½y² where `extended`
 
 Steps are relative, W ← (I + E)·W or, for rotations, W ← cayley(E)·W with E skew-symmetric. The
-gradient G, the Hessian of independent sources that L-BFGS starts from, and the criterion max |G| are
-those of the library's ``picard/objective.rs``.
+gradient G, the Hessian of independent sources that L-BFGS starts from, and the criterion max |G|
+are those of the library's ``picard/objective.rs``.
 """
 
 from __future__ import annotations
@@ -199,9 +199,7 @@ class _Inverse:
         return np.asarray(solved)
 
 
-def _direction(
-    gradient: Floats, pairs: deque[tuple[Floats, Floats]], inverse: _Inverse
-) -> Floats:
+def _direction(gradient: Floats, pairs: deque[tuple[Floats, Floats]], inverse: _Inverse) -> Floats:
     """The L-BFGS direction that starts from the inverse Hessian of independent sources."""
     left = gradient.copy()
     weights = []
