@@ -10,7 +10,7 @@ import math
 import numbers
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def seed(random_state: RandomState) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def is_share(value: object) -> bool:
+def is_share(value: object) -> TypeGuard[float]:
     """Whether `n_components` is a share of the variance: a float between 0 and 1."""
     return isinstance(value, (float, np.floating)) and 0.0 < float(value) < 1.0
 

@@ -39,8 +39,7 @@ def configured(estimator: Fitting, recording: _core.Recording) -> _core.Config:
         threads=_threads.resolve(estimator.n_jobs),
     )
     if _checks.is_share(asked):
-        share = float(asked)  # type: ignore[arg-type]
-        number = _checks.components_of_share(share, recording.data, scale=config.scale)
+        number = _checks.components_of_share(float(asked), recording.data, scale=config.scale)
         config = config.with_n_sources(number)
     elif config.n_sources == 0:
         automatic = isinstance(asked, str)

@@ -60,6 +60,7 @@ def test_score_of_a_loaded_model_is_the_same(six, tmp_path):
     assert load(tmp_path / "run.strt").score(six) == pytest.approx(estimator.score(six))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_nonlinear_mixer_is_scored_by_the_variance_that_it_explains(quick, problem):
     X = problem.observations
     estimator = StrTransformer(3, mixer="mlp", random_state=0, **quick).fit(X)

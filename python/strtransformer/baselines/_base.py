@@ -88,7 +88,7 @@ class Baseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     stop_reason_: str
     convergence_: str
     n_features_in_: int
-    feature_names_in_: Floats
+    feature_names_in_: NDArray[np.object_]
 
     _method = ""
 

@@ -112,7 +112,7 @@ class _Objective:
 
     def __init__(self, options: Options, n_sources: int) -> None:
         self._options = options
-        self._signs = np.ones(n_sources)
+        self._signs: Floats = np.ones(n_sources)
 
     def judge(self, moments: _Moments) -> bool:
         """Takes each source for super- or sub-Gaussian; whether that changed anything."""
