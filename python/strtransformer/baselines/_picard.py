@@ -1,7 +1,8 @@
 """Picard under the parameters of python-picard's, as a class and as a function.
 
-What the library has is computed there; what it does not have (densities other than tanh, plain
-Infomax, channels that are not whitened) by `_likelihood`.
+Of the class, what the library has is computed there; what it does not have (densities other than
+tanh, plain Infomax, channels that are not whitened) by `_likelihood`. The function, whose sources
+keep the scale of the likelihood, goes by `_likelihood` throughout.
 """
 
 from __future__ import annotations
