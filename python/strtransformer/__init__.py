@@ -9,9 +9,19 @@ Importing this package imports nothing that is slow: NumPy, and scikit-learn for
 loaded when something that needs them is first used.
 """
 
+from __future__ import annotations
+
 import importlib
+from typing import TYPE_CHECKING
 
 from ._core import __version__
+
+if TYPE_CHECKING:
+    # What `__getattr__` finds when it is first asked for, for type checkers and editors.
+    from . import baselines, datasets, io, metrics, mne
+    from ._estimator import StrTransformer
+    from ._sweep import SweepError, SweepResult, SweepTask, SweepWarning, sweep
+    from .io import Recording, load, read, save
 
 # Public name → module that defines it.
 _WHERE = {
@@ -28,20 +38,40 @@ _WHERE = {
 }
 _MODULES = ("baselines", "datasets", "io", "metrics", "mne")
 
-__all__ = ["__version__", *_WHERE, *_MODULES]
+# Written out, since type checkers read it; a test compares it with the table above.
+__all__ = [
+    "__version__",
+    "StrTransformer",
+    "Recording",
+    "load",
+    "read",
+    "save",
+    "sweep",
+    "SweepError",
+    "SweepResult",
+    "SweepTask",
+    "SweepWarning",
+    "baselines",
+    "datasets",
+    "io",
+    "metrics",
+    "mne",
+]
 
 
-def __getattr__(name):
-    if name in _MODULES:
-        return importlib.import_module(f".{name}", __name__)
-    if name in _WHERE:
-        value = getattr(importlib.import_module(_WHERE[name], __name__), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}; it has {', '.join(sorted(__all__))}"
-    )
+if not TYPE_CHECKING:  # else every name would be known to type checkers
+
+    def __getattr__(name):
+        if name in _MODULES:
+            return importlib.import_module(f".{name}", __name__)
+        if name in _WHERE:
+            value = getattr(importlib.import_module(_WHERE[name], __name__), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}; it has {', '.join(sorted(__all__))}"
+        )
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(__all__)

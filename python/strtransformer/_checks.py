@@ -4,19 +4,26 @@ what came.
 They look at kinds and bounds only; what a value means is judged by the library.
 """
 
+from __future__ import annotations
+
 import math
 import numbers
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from ._typing import Floats, RandomState
 
-def is_whole(value):
+
+def is_whole(value: object) -> bool:
     """Whether `value` is an integer of Python or NumPy, and not a bool."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def whole(name, value, least):
+def whole(name: str, value: Any, least: int) -> int:
     """`value` as an int from `least` to below 2⁶³."""
     if not is_whole(value) or not least <= value < 2**63:
         raise ValueError(
@@ -25,7 +32,7 @@ def whole(name, value, least):
     return int(value)
 
 
-def number(name, value, least=None, *, finite=True):
+def number(name: str, value: Any, least: float | None = None, *, finite: bool = True) -> float:
     """`value` as a float, of at least `least` where that is given; never NaN."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     if (
@@ -40,19 +47,54 @@ def number(name, value, least=None, *, finite=True):
     return float(value)
 
 
-def text(name, value, known):
+def text(name: str, value: Any, known: str) -> str:
     """`value` where it is a str; which ones there are, the library knows."""
     if not isinstance(value, str):
         raise ValueError(f"{name} = {value!r}: expected {known}")
     return value
 
 
-def plain(value):
+def seed(random_state: RandomState) -> int:
+    """An int as it is; otherwise a seed from the generator, or from NumPy's global one."""
+    from ._sklearn import check_random_state
+
+    if is_whole(random_state):
+        return whole("random_state", random_state, 0)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def is_share(value: object) -> TypeGuard[float]:
+    """Whether `n_components` is a share of the variance: a float between 0 and 1."""
+    return isinstance(value, (float, np.floating)) and 0.0 < float(value) < 1.0
+
+
+def components_of_share(share: float, X: Floats, *, scale: bool = True) -> int:
+    """How many principal components of the channels have `share` of their variance together.
+
+    Over complete samples, channels centred and, with `scale`, of standard deviation 1, which is
+    what the library whitens.
+    """
+    complete = np.asarray(X, dtype=np.float64)
+    complete = complete[np.isfinite(complete).all(axis=1)]
+    if len(complete) < 2:
+        return 1  # the library says what is missing
+    centred = complete - complete.mean(axis=0)
+    deviation = centred.std(axis=0)
+    if scale:
+        centred = centred / np.where(deviation > 0, deviation, 1.0)
+    variances = np.linalg.svd(centred, compute_uv=False) ** 2
+    reached = np.cumsum(variances) / max(variances.sum(), np.finfo(float).tiny)
+    return min(int(np.searchsorted(reached, share)) + 1, int(X.shape[1]))
+
+
+def plain(value: Any) -> Any:
     """A NumPy scalar as Python's own; everything else as it is."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-def table(X):
+def table(X: Any) -> Any:
     """`X` with masked entries as NaN, for the checks of scikit-learn; a query that holds no data
     yet is refused.
     """
@@ -68,7 +110,7 @@ def table(X):
 
 
 @contextmanager
-def unchanged_by_failure(estimator):
+def unchanged_by_failure(estimator: object) -> Iterator[None]:
     """An estimator whose fit fails inside is left as it was before."""
     before = dict(vars(estimator))
     try:

@@ -4,13 +4,29 @@ stderr.
 It shows what it is told about steps and computes nothing.
 """
 
+from __future__ import annotations
+
 import sys
 import time
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from ._typing import Callback
 
 _LINE_EVERY = 1.0  # seconds
 
 
-def bar(total, description):
+class Bar(Protocol):
+    """Something that shows how far a run is."""
+
+    def show(self, step: int, text: str) -> None:
+        """Shows a step."""
+
+    def close(self) -> None:
+        """Ends it."""
+
+
+def bar(total: int, description: str) -> Bar:
     """Something with ``show(step, text)`` and ``close()``."""
     try:
         from tqdm.auto import tqdm
@@ -20,24 +36,24 @@ def bar(total, description):
 
 
 class _Tqdm:
-    def __init__(self, inner):
+    def __init__(self, inner: Any) -> None:
         self._inner = inner
 
-    def show(self, step, text):
+    def show(self, step: int, text: str) -> None:
         self._inner.set_postfix_str(text, refresh=False)
         self._inner.update(step - self._inner.n)
 
-    def close(self):
+    def close(self) -> None:
         self._inner.close()
 
 
 class _Line:
-    def __init__(self, total, description):
+    def __init__(self, total: int, description: str) -> None:
         self._total, self._description, self._shown = total, description, 0.0
-        self._waiting = None  # the last line, where it was not shown
+        self._waiting: str | None = None  # the last line, where it was not shown
         self._again = "\r" if sys.stderr.isatty() else "\n"
 
-    def show(self, step, text):
+    def show(self, step: int, text: str) -> None:
         now = time.monotonic()
         self._waiting = f"{self._description}: {step}/{self._total} steps, {text}"
         if step < self._total and now - self._shown < _LINE_EVERY:
@@ -45,11 +61,11 @@ class _Line:
         self._shown = now
         self._print()
 
-    def _print(self):
+    def _print(self) -> None:
         print(self._waiting, end=self._again, file=sys.stderr, flush=True)
         self._waiting = None
 
-    def close(self):
+    def close(self) -> None:
         if self._waiting is not None:  # a run may end before its last step
             self._print()
         if self._again == "\r":
@@ -59,22 +75,23 @@ class _Line:
 class Reporter:
     """The callback of a fit: shows every step it is told of, then tells the user's own callback."""
 
-    def __init__(self, callback, verbose, n_restarts):
+    def __init__(self, callback: Callback | None, verbose: int, n_restarts: int) -> None:
         self._callback, self._verbose, self._n_restarts = callback, verbose, n_restarts
-        self._bar, self._restart = None, None
+        self._bar: Bar | None = None
+        self._restart: int | None = None
 
     @property
-    def wanted(self):
+    def wanted(self) -> bool:
         """Whether anybody wants to be told."""
         return bool(self._verbose) or self._callback is not None
 
-    def __call__(self, told):
+    def __call__(self, told: dict[str, Any]) -> object:
         if self._verbose:
             self._show(told)
         return self._callback(told) if self._callback is not None else False
 
-    def _show(self, told):
-        if self._restart != told["restart"]:
+    def _show(self, told: dict[str, Any]) -> None:
+        if self._bar is None or self._restart != told["restart"]:
             self.close()
             self._restart = told["restart"]
             name = "StrTransformer"
@@ -83,7 +100,7 @@ class Reporter:
             self._bar = bar(told["max_iter"], name)
         self._bar.show(told["step"], f"objective {told['smoothed_objective']:.4g}")
 
-    def close(self):
+    def close(self) -> None:
         """Ends the bar."""
         if self._bar is not None:
             self._bar.close()

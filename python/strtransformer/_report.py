@@ -1,5 +1,7 @@
 """The page of a run: text that can be written to a file and shown in a notebook."""
 
+from __future__ import annotations
+
 import html as _html
 import os
 
@@ -17,10 +19,10 @@ class Report:
         The page.
     """
 
-    def __init__(self, html):
+    def __init__(self, html: str) -> None:
         self.html = html
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, whole or not at all.
 
         Parameters
@@ -30,10 +32,10 @@ class Report:
         """
         _core.write(os.fspath(path), self.html)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Report({len(self.html) // 1024} KiB of HTML; save it with .save(path))"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         page = _html.escape(self.html)
         return (
             f'<iframe srcdoc="{page}" width="100%" height="{_HEIGHT}" style="border: 0"></iframe>'

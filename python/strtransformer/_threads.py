@@ -6,6 +6,8 @@ how many threads each may use, and inside a joblib thread the answer is one. The
 changes a result.
 """
 
+from __future__ import annotations
+
 import numbers
 import os
 import sys
@@ -14,7 +16,7 @@ import sys
 _LIMITS = ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 
 
-def resolve(n_jobs):
+def resolve(n_jobs: int | None) -> int:
     """Threads for ``n_jobs``; 0 means all cores."""
     if n_jobs is None:
         return _unasked()
@@ -28,7 +30,7 @@ def resolve(n_jobs):
     return max(1, _cores() + 1 + int(n_jobs))
 
 
-def _unasked():
+def _unasked() -> int:
     limits = [
         int(value)
         for value in map(os.environ.get, _LIMITS)
@@ -39,7 +41,7 @@ def _unasked():
     return min([*limits, _cores()]) if limits else 0
 
 
-def _is_nested():
+def _is_nested() -> bool:
     """Whether this is a thread of joblib or of a Dask worker."""
     joblib = sys.modules.get("joblib")
     if joblib is not None:
@@ -57,7 +59,7 @@ def _is_nested():
     return False
 
 
-def _cores():
+def _cores() -> int:
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:

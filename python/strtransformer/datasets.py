@@ -1,10 +1,15 @@
 """Problems with known answers: seeded sources, mixings and noise."""
 
-from typing import NamedTuple, Optional
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _checks, _core
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Mixture", "SOURCE_KINDS", "make_mixture"]
 
@@ -15,27 +20,27 @@ SOURCE_KINDS = tuple(_core.source_kinds())
 class Mixture(NamedTuple):
     """A generated problem."""
 
-    observations: np.ndarray
+    observations: NDArray[np.float64]
     """Channels (n_samples, n_channels) of standard deviation 1, plus noise."""
-    sources: np.ndarray
+    sources: NDArray[np.float64]
     """True sources (n_samples, n_sources) of mean 0 and standard deviation 1."""
-    mixing: Optional[np.ndarray]
+    mixing: NDArray[Any] | None
     """(n_channels, n_sources) with observations = sources @ mixing.T + noise; None where the mixing
     is nonlinear.
     """
 
 
 def make_mixture(
-    kind="gp",
+    kind: str = "gp",
     *,
-    mixing="linear",
-    n_samples=1000,
-    n_sources=3,
-    n_channels=None,
-    noise=0.02,
-    random_state=0,
-    sources=None,
-):
+    mixing: str = "linear",
+    n_samples: int = 1000,
+    n_sources: int = 3,
+    n_channels: int | None = None,
+    noise: float = 0.02,
+    random_state: int = 0,
+    sources: ArrayLike | None = None,
+) -> Mixture:
     """Generate a mixture of known sources.
 
     The same arguments give the same numbers, and the same as ``strt generate`` on the command line.
@@ -70,14 +75,14 @@ def make_mixture(
     Mixture
         Named tuple of ``observations``, ``sources`` and ``mixing``.
     """
+    given = None
     if sources is not None:
-        sources = np.asarray(sources, dtype=np.float64)
-        if sources.ndim != 2:
+        given = np.asarray(sources, dtype=np.float64)
+        if given.ndim != 2:
             raise ValueError(
-                f"sources: expected an array (n_samples, n_sources), found {sources.ndim}"
-                " dimensions"
+                f"sources: expected an array (n_samples, n_sources), found {given.ndim} dimensions"
             )
-        n_samples, n_sources = sources.shape
+        n_samples, n_sources = given.shape
     if n_channels is None:
         n_channels = 2 * _checks.whole("n_sources", n_sources, 1)
     return Mixture(
@@ -89,6 +94,6 @@ def make_mixture(
             _checks.whole("n_channels", n_channels, 1),
             _checks.number("noise", noise, 0),
             _checks.whole("random_state", random_state, 0),
-            sources,
+            given,
         )
     )

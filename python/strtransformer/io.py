@@ -3,28 +3,36 @@
 The numbers and their checks are the library's; this module only names things.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from . import _checks, _core
 from ._core import Recording
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ._estimator import StrTransformer
 
 __all__ = ["Recording", "load", "read", "save"]
 
 
 def read(
-    path,
+    path: str | os.PathLike[str],
     *,
-    channels=None,
-    start=None,
-    stop=None,
-    sampling_rate=None,
-    variable=None,
-    transpose=False,
-    delimiter=None,
-    header=None,
-    time_column=None,
-):
+    channels: str | int | Iterable[str | int] | None = None,
+    start: float | None = None,
+    stop: float | None = None,
+    sampling_rate: float | None = None,
+    variable: str | None = None,
+    transpose: bool = False,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    time_column: str | None = None,
+) -> Recording:
     """Read a recording from a file.
 
     The format is found by the contents of the file: CSV and other text, NPY, NPZ, MATLAB (5 to
@@ -67,20 +75,19 @@ def read(
     ValueError
         When its contents are not what was expected, or do not go with what is asked.
     """
-    if _checks.is_whole(channels):
-        channels = [channels]
-    if channels is not None and not isinstance(channels, str):
-        if not isinstance(channels, Iterable):
+    chosen: Any = [channels] if _checks.is_whole(channels) else channels
+    if chosen is not None and not isinstance(chosen, str):
+        if not isinstance(chosen, Iterable):
             raise ValueError(
                 f"channels = {channels!r}: expected names and numbers of channels, such as"
                 " 'Fz,Cz,5-8' or [1, 2]"
             )
-        channels = ",".join(
-            f'"{channel}"' if "," in str(channel) else str(channel) for channel in channels
+        chosen = ",".join(
+            f'"{channel}"' if "," in str(channel) else str(channel) for channel in chosen
         )
     return _core.read(
         os.fspath(path),
-        channels=channels,
+        channels=chosen,
         start=start,
         stop=stop,
         rate=sampling_rate,
@@ -92,7 +99,7 @@ def read(
     )
 
 
-def load(path):
+def load(path: str | os.PathLike[str]) -> StrTransformer:
     """Load a run that was saved by :meth:`StrTransformer.save`, by ``strt separate`` or by a sweep.
 
     Parameters
@@ -120,7 +127,15 @@ def load(path):
     return StrTransformer._loaded(model)
 
 
-def save(estimator, path, **options):
+def save(
+    estimator: StrTransformer,
+    path: str | os.PathLike[str],
+    *,
+    X: ArrayLike | None = None,
+    overwrite: bool = False,
+    formats: Iterable[str] = (),
+    figures: bool = False,
+) -> None:
     """Save a fitted :class:`StrTransformer`; the same as its method :meth:`StrTransformer.save`.
 
     Parameters
@@ -129,7 +144,13 @@ def save(estimator, path, **options):
         Fitted.
     path : str or path-like
         The folder.
-    **options
-        As for :meth:`StrTransformer.save`.
+    X : array-like of shape (n_samples, n_features), frame or Recording, default=None
+        What the estimator was fitted on; only needed where it was loaded or unpickled since.
+    overwrite : bool, default=False
+        Replace the folder of an earlier run.
+    formats : sequence of {"mat", "parquet", "wav"}, default=()
+        Formats of the sources besides NPY and CSV.
+    figures : bool, default=False
+        Write the figures of the report as SVG and PNG too.
     """
-    estimator.save(path, **options)
+    estimator.save(path, X=X, overwrite=overwrite, formats=formats, figures=figures)

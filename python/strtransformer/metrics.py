@@ -4,15 +4,23 @@ Arrays of sources have one row a sample and one column a source. Rows in which a
 are left out.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from . import _checks, _core
 from ._core import Matching
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
 __all__ = [
     "Matching",
     "align",
     "amari_distance",
+    "amari_from_mixing",
     "amari_index",
     "explained_variance",
     "mac",
@@ -23,18 +31,20 @@ __all__ = [
 ]
 
 
-def _matrix(values, name):
-    values = np.asarray(values, dtype=np.float64)
-    if values.ndim == 1:
-        values = values[:, np.newaxis]
-    if values.ndim != 2:
+def _matrix(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    matrix = np.asarray(values, dtype=np.float64)
+    if matrix.ndim == 1:
+        matrix = matrix[:, np.newaxis]
+    if matrix.ndim != 2:
         raise ValueError(
-            f"{name}: expected an array (n_samples, n_sources), found {values.ndim} dimensions"
+            f"{name}: expected an array (n_samples, n_sources), found {matrix.ndim} dimensions"
         )
-    return values
+    return matrix
 
 
-def match_sources(estimated, true, *, method="correlation"):
+def match_sources(
+    estimated: ArrayLike, true: ArrayLike, *, method: str = "correlation"
+) -> Matching:
     """Match estimated sources with true ones so that the sum of their absolute correlations is
     largest.
 
@@ -61,7 +71,7 @@ def match_sources(estimated, true, *, method="correlation"):
     )
 
 
-def mac(estimated, true, *, method="correlation"):
+def mac(estimated: ArrayLike, true: ArrayLike, *, method: str = "correlation") -> float:
     """Mean absolute correlation of estimated with true sources under the best matching.
 
     Parameters
@@ -81,7 +91,7 @@ def mac(estimated, true, *, method="correlation"):
     return match_sources(estimated, true, method=method).mac
 
 
-def si_sdr(estimated, true):
+def si_sdr(estimated: ArrayLike, true: ArrayLike) -> NDArray[np.float64]:
     """Scale-invariant signal-to-distortion ratio of every estimated source, in dB.
 
     Parameters
@@ -100,7 +110,7 @@ def si_sdr(estimated, true):
     return np.array([np.nan if value is None else value for value in found])
 
 
-def align(estimated, true):
+def align(estimated: ArrayLike, true: ArrayLike) -> NDArray[np.float64]:
     """Estimated sources z-scored, with the sign and in the order of the true ones, to be drawn
     beside them.
 
@@ -119,7 +129,33 @@ def align(estimated, true):
     return _core.align(_matrix(estimated, "estimated"), _matrix(true, "true"))
 
 
-def amari_distance(estimated_mixing, true_mixing):
+def amari_distance(W: ArrayLike, A: ArrayLike) -> float:
+    """Amari distance of an unmixing from a true mixing, through ``W @ A``.
+
+    Parameters
+    ----------
+    W : array-like of shape (n_sources, n_channels)
+        Estimated unmixing, for example ``components_`` of an estimator.
+    A : array-like of shape (n_channels, n_sources)
+        True mixing.
+
+    Returns
+    -------
+    float
+        0 when ``W @ A`` is a scaled permutation, at most 1. Two mixings are compared by
+        :func:`amari_from_mixing`, a product by :func:`amari_index`.
+    """
+    unmixing, mixing = _matrix(W, "W"), _matrix(A, "A")
+    if unmixing.shape != mixing.shape[::-1]:
+        raise ValueError(
+            f"W, A: expected an unmixing (n_sources, n_channels) and a mixing (n_channels,"
+            f" n_sources), got {unmixing.shape} and {mixing.shape}; two mixings are compared by"
+            " amari_from_mixing"
+        )
+    return _core.amari_distance(unmixing @ mixing)
+
+
+def amari_from_mixing(estimated_mixing: ArrayLike, true_mixing: ArrayLike) -> float:
     """Amari distance between two mixing matrices, through pinv(estimated) @ true.
 
     Parameters
@@ -139,7 +175,7 @@ def amari_distance(estimated_mixing, true_mixing):
     )
 
 
-def amari_index(product):
+def amari_index(product: ArrayLike) -> float:
     """Amari distance of a product ``components_ @ true_mixing``.
 
     Parameters
@@ -155,7 +191,7 @@ def amari_index(product):
     return _core.amari_distance(_matrix(product, "product"))
 
 
-def explained_variance(observed, reconstructed):
+def explained_variance(observed: ArrayLike, reconstructed: ArrayLike) -> float:
     """Share of the variance of channels that a reconstruction explains, every channel counting
     alike.
 
@@ -176,7 +212,7 @@ def explained_variance(observed, reconstructed):
     )
 
 
-def temporal_predictability(source, order=10):
+def temporal_predictability(source: ArrayLike, order: int = 10) -> float:
     """R² of the best linear prediction of every sample of a source from the ``order`` before it.
 
     Parameters
@@ -191,16 +227,16 @@ def temporal_predictability(source, order=10):
     float
         From 0 (white noise) to 1.
     """
-    source = np.asarray(source, dtype=np.float64)
-    if source.ndim != 1:
+    values = np.asarray(source, dtype=np.float64)
+    if values.ndim != 1:
         raise ValueError(
-            f"source: expected one source (n_samples,), found {source.ndim} dimensions; give a"
+            f"source: expected one source (n_samples,), found {values.ndim} dimensions; give a"
             " column of them"
         )
-    return _core.temporal_predictability(source, _checks.whole("order", order, 1))
+    return _core.temporal_predictability(values, _checks.whole("order", order, 1))
 
 
-def residual_dependence(sources):
+def residual_dependence(sources: ArrayLike) -> NDArray[np.float64]:
     """Pairwise dependence that is left between sources: mutual information above what chance gives.
 
     Parameters

@@ -10,6 +10,9 @@ of three maps
 
     sources = unmixing_matrix_ · pca_components_[:K] · (data / pre_whitener_ − pca_mean_)
 
+MNE's own files have no place for the estimator behind an ICA. `save_ica` writes its model beside
+them, and `read_ica` brings both together again.
+
 What it deliberately does not do: filter, find artefacts, or choose components to remove. Nonlinear
 mixers are refused, because that chain is linear.
 """
@@ -17,36 +20,50 @@ mixers are refused, because that chain is linear.
 from __future__ import annotations
 
 import os
-import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _checks, _core
+from . import _checks, _core, _mne_data
+from ._warn import warn
 
-__all__ = ["fit"]
+if TYPE_CHECKING:
+    from mne.preprocessing import ICA
 
-#: Channel types that MNE's ICA takes.
-_TYPES = ("mag", "grad", "eeg", "csd", "seeg", "ecog", "dbs", "hbo", "hbr", "fnirs_cw_amplitude",
-          "fnirs_fd_ac_amplitude", "fnirs_fd_phase", "fnirs_od", "eog")  # fmt: skip
+    from ._estimator import StrTransformer
+    from ._typing import Callback, Floats, RandomState
+
+__all__ = ["fit", "read_ica", "save_ica"]
+
 #: Share of the variance that MNE takes for "all of it" where no number of components is given.
 _ALL_VARIANCE = 0.999999
 
 
 def fit(
-    inst,
-    n_components=None,
+    inst: Any,
+    n_components: int | float | None = None,
     *,
-    picks=None,
-    start=None,
-    stop=None,
-    decim=None,
-    reject=None,
-    flat=None,
-    tstep=2.0,
-    reject_by_annotation=True,
-    random_state=None,
-    **params,
-):
+    picks: str | int | Sequence[str] | Sequence[int] | None = None,
+    start: float | None = None,
+    stop: float | None = None,
+    decim: int | None = None,
+    reject: Mapping[str, float] | None = None,
+    flat: Mapping[str, float] | None = None,
+    tstep: float = 2.0,
+    reject_by_annotation: bool = True,
+    random_state: RandomState = None,
+    mixer: str = "affine",
+    preset: str = "default",
+    max_iter: int | None = None,
+    tol: float | None = None,
+    n_restarts: int = 1,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    callback: Callback | None = None,
+    config: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+) -> ICA:
     """Separate the channels of an MNE recording.
 
     Parameters
@@ -73,16 +90,16 @@ def fit(
         Leave out what annotations whose description begins with "bad" cover. Raw only.
     random_state : int | numpy.random.RandomState | None
         Seed; see `StrTransformer`.
-    **params
-        Further parameters of `strtransformer.StrTransformer`: max_iter, tol, n_restarts, n_jobs,
-        verbose, callback, preset, config.
+    mixer, preset, max_iter, tol, n_restarts, n_jobs, verbose, callback, config
+        As for `strtransformer.StrTransformer`. The mixer has to be affine.
 
     Returns
     -------
     ica : mne.preprocessing.ICA
         A fitted ICA with ``method="strtransformer"``. The estimator behind it is
         ``ica.strtransformer_``; it works on the pre-whitened channels (``data /
-        ica.pre_whitener_``). That attribute is kept by `copy` and pickle, not by ``ica.save``.
+        ica.pre_whitener_``). That attribute is kept by `copy`, pickle and `save_ica`, not by
+        ``ica.save``.
 
     Notes
     -----
@@ -116,48 +133,55 @@ def fit(
     mne = _mne()
     from . import Recording, StrTransformer
 
-    is_raw = _is_raw(mne, inst)
-    _refuse_nonlinear(params)
+    is_raw = _mne_data.is_raw(mne, inst)
+    _refuse_nonlinear(mixer)
     if _checks.number("tstep", tstep) <= 0:
         raise ValueError(f"tstep = {tstep!r}: expected seconds above 0")
-    info = _picked_info(mne, inst, picks)
+    info = _mne_data.picked_info(mne, inst, picks)
     _check_number(n_components, len(info["ch_names"]))
-    _warn_of_preparation(inst, is_raw)
+    _mne_data.warn_of_preparation(inst, is_raw)
     span = {"start": start, "stop": stop, "reject": reject, "flat": flat}
     if is_raw:
-        pieces = [_raw_data(inst, info, start, stop, reject_by_annotation)]
+        pieces = [_mne_data.raw_data(inst, info, start, stop, reject_by_annotation)]
     else:
-        _refuse_raw_options(span)
+        _mne_data.refuse_raw_options(span)
         pieces = list(inst.get_data(picks=info["ch_names"]))
-    every = _positive_integer("decim", decim) or 1
+    every = _mne_data.positive_integer("decim", decim) or 1
     rate = info["sfreq"] / every
     pieces = [piece[:, ::every] for piece in pieces]
     if reject is not None or flat is not None:
-        _blank(pieces[0], info, reject or {}, flat or {}, max(1, round(tstep * rate)))
+        _mne_data.blank(pieces[0], info, reject or {}, flat or {}, max(1, round(tstep * rate)))
 
-    estimator = StrTransformer(random_state=random_state, **params)
+    estimator = StrTransformer(
+        mixer=mixer,
+        preset=preset,
+        max_iter=max_iter,
+        tol=tol,
+        n_restarts=n_restarts,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        callback=callback,
+        config=config,
+    )
     estimator.set_params(config=_without_scaling(estimator))
     ica = mne.preprocessing.ICA(n_components=n_components, method="infomax")
     ica.method = "strtransformer"
     ica.info = info
     ica.ch_names = list(info["ch_names"])
 
-    data = ica._do_proj(_joined(pieces, _longest_patch(estimator)))
+    data = ica._do_proj(_mne_data.joined(pieces, _longest_patch(estimator)))
     complete = data[:, np.isfinite(data).all(axis=0)]
-    _enough(complete.shape[1], sum(piece.shape[1] for piece in pieces), len(data), every)
-    ica.pre_whitener_ = _pre_whitener(info, complete)
+    n_all = sum(piece.shape[1] for piece in pieces)
+    _mne_data.check_enough(complete.shape[1], n_all, len(data), every)
+    ica.pre_whitener_ = _mne_data.pre_whitener(info, complete)
     covariance = np.cov(complete / ica.pre_whitener_)
     ica.n_components_ = _number_of_sources(n_components, np.linalg.eigvalsh(covariance)[::-1])
     ica.n_samples_ = complete.shape[1]
 
     estimator.set_params(n_components=ica.n_components_)
     rows = np.ascontiguousarray((data / ica.pre_whitener_).T)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        estimator.fit(Recording(rows, ica.ch_names, rate))
-    for warning in told:
-        warnings.warn(warning.message, stacklevel=2)  # again, so that it points at the caller
-
+    estimator.fit(Recording(rows, ica.ch_names, rate))
     if not hasattr(estimator, "components_"):
         raise ValueError(
             "config: expected sources that are a linear map of the channels, which an mne ICA"
@@ -176,7 +200,90 @@ def fit(
     return ica
 
 
-def _mne():
+def save_ica(ica: ICA, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Save an ICA of `fit` with the estimator behind it.
+
+    Two files are written: MNE's own, which ``mne.preprocessing.read_ica`` reads, and beside it the
+    model of ``ica.strtransformer_`` under the same name with ``.safetensors``, which
+    ``strtransformer.load`` reads as well.
+
+    Parameters
+    ----------
+    ica : mne.preprocessing.ICA
+        What `fit` or `read_ica` gave.
+    path : str | path-like
+        The file of MNE, whose name ends in ``-ica.fif`` or ``_ica.fif``.
+    overwrite : bool
+        Replace both files where they exist.
+    """
+    _mne()
+    estimator = getattr(ica, "strtransformer_", None)
+    if estimator is None:
+        raise ValueError(
+            "ica: expected what strtransformer.mne.fit gave, with its strtransformer_, got an ICA"
+            " without one; save it with ica.save"
+        )
+    beside = _model_file(path)
+    if beside.exists() and not overwrite:
+        raise FileExistsError(
+            f"{beside}: expected no file, found one; give overwrite=True, or another name"
+        )
+    partial = beside.with_name(f"{beside.name}.{os.getpid()}.partial")
+    try:
+        partial.write_bytes(estimator.model_.to_bytes())
+        ica.save(path, overwrite=overwrite, verbose="error")
+        os.replace(partial, beside)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_ica(path: str | os.PathLike[str]) -> ICA:
+    """Read an ICA with the estimator behind it, as `save_ica` wrote them.
+
+    Parameters
+    ----------
+    path : str | path-like
+        The file of MNE. The model lies beside it, under the same name with ``.safetensors``; where
+        it does not, there is a warning and the ICA is as MNE reads it.
+
+    Returns
+    -------
+    ica : mne.preprocessing.ICA
+        With ``strtransformer_`` and ``random_state``, which MNE loses. The estimator does not hold
+        its recording and its ``history_`` is empty.
+    """
+    mne = _mne()
+    from . import load
+
+    ica = mne.preprocessing.read_ica(path, verbose="error")
+    beside = _model_file(path)
+    if not beside.exists():
+        warn(
+            f"{beside}: expected the model that save_ica writes, found no file; the ICA has no"
+            " strtransformer_",
+            RuntimeWarning,
+        )
+        return ica
+    estimator = load(beside)
+    expected = ica.unmixing_matrix_ @ ica.pca_components_[: ica.n_components_]
+    found = getattr(estimator, "components_", None)
+    if found is None or found.shape != expected.shape or not np.allclose(found, expected):
+        raise ValueError(
+            f"{beside}: expected the model of {os.fspath(path)}, found another one; remove it, or"
+            " save both again with save_ica"
+        )
+    ica.strtransformer_ = estimator
+    ica.random_state = estimator.seed_
+    return ica
+
+
+def _model_file(path: str | os.PathLike[str]) -> Path:
+    """Where the model of an ICA lies: x-ica.fif and x-ica.fif.gz have x-ica.safetensors."""
+    name = Path(path).name.removesuffix(".gz").removesuffix(".fif")
+    return Path(path).with_name(f"{name}.safetensors")
+
+
+def _mne() -> Any:
     try:
         import mne
         import mne.preprocessing
@@ -188,24 +295,7 @@ def _mne():
     return mne
 
 
-def _is_raw(mne, inst):
-    """Whether `inst` is Raw (else Epochs); anything else is refused."""
-    if isinstance(inst, mne.io.BaseRaw):
-        return True
-    if not isinstance(inst, mne.BaseEpochs):
-        raise TypeError(
-            f"inst: expected mne.io.Raw or mne.Epochs, got {type(inst).__name__}; for an array use "
-            "strtransformer.StrTransformer, or wrap it with mne.io.RawArray(data, info)"
-        )
-    if len(inst) == 0:
-        raise ValueError(
-            "inst: expected at least one epoch, got none; all were dropped (see inst.drop_log)"
-        )
-    return False
-
-
-def _refuse_nonlinear(params):
-    mixer = params.get("mixer", "affine")
+def _refuse_nonlinear(mixer: str) -> None:
     if mixer != "affine":
         raise ValueError(
             f"mixer: expected 'affine', got {mixer!r}; an mne ICA object is a linear map, which a"
@@ -214,114 +304,7 @@ def _refuse_nonlinear(params):
         )
 
 
-def _warn_of_preparation(inst, is_raw):
-    if inst.info["highpass"] < 1e-8:
-        warnings.warn(
-            "the data was not high-pass filtered, so slow drifts will take up components; filter"
-            " before the fit, such as inst.filter(1.0, None)",
-            RuntimeWarning,
-            stacklevel=3,
-        )
-    if not is_raw and inst.baseline is not None:
-        warnings.warn(
-            "the epochs are baseline-corrected, which moves every epoch by another offset; fit on"
-            " high-pass filtered epochs without a baseline (baseline=None)",
-            RuntimeWarning,
-            stacklevel=3,
-        )
-
-
-def _refuse_raw_options(span):
-    given = [name for name, value in span.items() if value is not None]
-    if given:
-        raise ValueError(
-            f"{', '.join(given)}: expected for mne.io.Raw only, got epochs; choose samples and drop"
-            " epochs before the fit (epochs.crop, epochs.drop_bad)"
-        )
-
-
-def _picked_info(mne, inst, picks):
-    """Measurement info of the channels that are used, as MNE's ICA keeps it."""
-    probe = mne.io.RawArray(np.zeros((len(inst.ch_names), 1)), inst.info, verbose="error")
-    if picks is None:
-        kinds = dict(zip(inst.ch_names, inst.get_channel_types()))
-        try:
-            good = probe.pick("data", exclude="bads").ch_names
-        except ValueError:  # there are none
-            good = []
-        names = [name for name in good if kinds[name] in _TYPES]
-    else:
-        names = probe.pick(picks, exclude="bads").ch_names
-    where = [inst.ch_names.index(name) for name in names]
-    foreign = sorted(set(inst.get_channel_types(picks=where)) - set(_TYPES)) if where else []
-    if foreign:
-        raise ValueError(
-            f"picks: expected channels of the types {', '.join(_TYPES)}, got {', '.join(foreign)};"
-            " leave them out, or give their type with inst.set_channel_types"
-        )
-    if len(where) < 2:
-        raise ValueError(
-            f"picks: expected at least two good channels of data, got {len(where)}: {names}; name"
-            " others in picks, or see inst.get_channel_types() and inst.info['bads']"
-        )
-    info = mne.pick_info(inst.info, where)
-    if info["comps"]:
-        with info._unlock():
-            info["comps"] = []  # a compensation needs channels that are not all here
-    return info
-
-
-def _raw_data(raw, info, start, stop, reject_by_annotation):
-    """Channels × samples; NaN where an annotation says bad."""
-    first, last = (_sample(raw, at, default) for at, default in ((start, 0), (stop, raw.n_times)))
-    if not 0 <= first < last <= raw.n_times:
-        raise ValueError(
-            f"start, stop: expected 0 ≤ start < stop ≤ {raw.n_times} samples"
-            f" ({raw.n_times / raw.info['sfreq']:g} s), got samples {first} to {last}"
-        )
-    how = "NaN" if reject_by_annotation else None
-    return raw.get_data(info["ch_names"], first, last, reject_by_annotation=how, verbose="error")
-
-
-def _sample(raw, at, default):
-    if at is None:
-        return default
-    if isinstance(at, (int, np.integer)):
-        return int(at)
-    return int(raw.time_as_index(float(at))[0])
-
-
-def _positive_integer(name, value):
-    if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
-        raise ValueError(f"{name}: expected a whole number from 1, got {value!r}")
-    return value
-
-
-def _blank(data, info, reject, flat, length):
-    """Makes stretches of `length` samples whose peak-to-peak amplitude is out of bounds missing, in
-    place.
-    """
-    kinds = np.array(info.get_channel_types())
-    for name, bounds in (("reject", reject), ("flat", flat)):
-        unknown = sorted(set(bounds) - set(kinds))
-        if unknown:
-            raise ValueError(
-                f"{name}: expected channel types of the data ({', '.join(sorted(set(kinds)))}), got"
-                f" {', '.join(unknown)}"
-            )
-    for first in range(0, data.shape[1], length):
-        stretch = data[:, first : first + length]
-        used = stretch[:, np.isfinite(stretch).all(axis=0)]
-        if used.shape[1] == 0:
-            continue
-        amplitude = np.ptp(used, axis=1)
-        above = any((amplitude[kinds == kind] > bound).any() for kind, bound in reject.items())
-        below = any((amplitude[kinds == kind] < bound).any() for kind, bound in flat.items())
-        if above or below:
-            stretch[:] = np.nan
-
-
-def _without_scaling(estimator):
+def _without_scaling(estimator: StrTransformer) -> dict[str, Any]:
     """The configuration of the estimator with channels taken as they are, unless it speaks of that
     itself.
     """
@@ -336,14 +319,14 @@ def _without_scaling(estimator):
     return config
 
 
-def _configuration(estimator):
+def _configuration(estimator: StrTransformer) -> dict[str, Any]:
     """All values of the configuration that parameters and `config` make, in nested dicts."""
     return _core.configure(
         preset=estimator.preset, mixer=estimator.mixer, config=estimator.config
     ).to_dict()
 
 
-def _differences(values, usual):
+def _differences(values: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
     """What of nested dicts is not as usual."""
     found = {}
     for key, value in values.items():
@@ -356,11 +339,11 @@ def _differences(values, usual):
     return found
 
 
-def _longest_patch(estimator):
-    return max(_configuration(estimator)["branches"]["patch_sizes"])
+def _longest_patch(estimator: StrTransformer) -> int:
+    return int(max(_configuration(estimator)["branches"]["patch_sizes"]))
 
 
-def _kept_params(estimator):
+def _kept_params(estimator: StrTransformer) -> dict[str, Any]:
     """Parameters for `ica.fit_params`, which MNE shows and writes into its files: plain values
     only.
     """
@@ -369,38 +352,7 @@ def _kept_params(estimator):
     return {**params, "seed": int(estimator.seed_), "converged": bool(estimator.converged_)}
 
 
-def _enough(n_samples, n_all, n_channels, decim):
-    if n_samples <= n_channels:
-        advice = "give a longer recording"
-        if n_samples < n_all:
-            advice = (
-                f"the others of {n_all} are annotated as bad, outside reject and flat, or not"
-                f" finite: loosen them, or {advice}"
-            )
-        if decim > 1:
-            advice = f"decim={decim} has left {n_all}: take a smaller one; {advice}"
-        raise ValueError(
-            f"inst: expected more than {n_channels} usable samples, since there are {n_channels}"
-            f" channels, got {n_samples}; {advice}"
-        )
-
-
-def _pre_whitener(info, data):
-    """One factor per channel type (m×1): the standard deviation of all its channels together."""
-    kinds = np.array(info.get_channel_types())
-    factors = np.empty((len(data), 1))
-    for kind in set(kinds):
-        deviation = float(np.std(data[kinds == kind]))
-        if deviation == 0.0:
-            raise ValueError(
-                f"inst: expected {kind} channels that vary, got constant ones; leave them out with"
-                " picks"
-            )
-        factors[kinds == kind] = deviation
-    return factors
-
-
-def _check_number(asked, n_channels):
+def _check_number(asked: Any, n_channels: int) -> None:
     if asked is None:
         return
     if isinstance(asked, (int, np.integer)) and not isinstance(asked, bool):
@@ -415,7 +367,7 @@ def _check_number(asked, n_channels):
         )
 
 
-def _number_of_sources(asked, variances):
+def _number_of_sources(asked: Any, variances: Floats) -> int:
     """K from what was asked for and the variances of the principal components, largest first."""
     if isinstance(asked, (int, np.integer)):
         return int(asked)
@@ -430,16 +382,7 @@ def _number_of_sources(asked, variances):
     return needed
 
 
-def _joined(pieces, gap):
-    """Pieces one after the other (m×T), with `gap` missing samples between two."""
-    missing = np.full((len(pieces[0]), gap), np.nan)
-    parts = [pieces[0]]
-    for piece in pieces[1:]:
-        parts += [missing, piece]
-    return np.concatenate(parts, axis=1)
-
-
-def _split_unmixing(ica, unmixing, covariance):
+def _split_unmixing(ica: Any, unmixing: Floats, covariance: Floats) -> None:
     """Writes a K×m unmixing of the pre-whitened channels as MNE's PCA (m×m, orthonormal rows) and
     ICA (K×K).
 

@@ -25,7 +25,8 @@ def test_a_short_run_recovers_the_sources(problem):
     separator = StrTransformer(3, random_state=0, max_iter=300)
     sources = separator.fit_transform(problem.observations)
     assert mac(sources, problem.sources) > 0.99
-    assert separator.score(problem.observations) > 0.99
+    rebuilt = separator.inverse_transform(sources)
+    assert explained_variance(problem.observations, rebuilt) > 0.99
 
 
 def test_attributes_have_the_documented_shapes_and_relations(problem, quick):
@@ -63,8 +64,6 @@ def test_attributes_have_the_documented_shapes_and_relations(problem, quick):
     assert_allclose(white.T @ white / 200, np.eye(2), atol=1e-10)
     assert_allclose(sources.mean(axis=0), 0, atol=1e-10)
     assert_allclose(sources.std(axis=0), 1, rtol=1e-4)
-    rebuilt = separator.inverse_transform(separator.transform(X))
-    assert separator.score(X) == pytest.approx(explained_variance(X, rebuilt), abs=1e-12)
 
 
 def test_history_holds_every_tenth_step_by_name(problem, quick):

@@ -5,10 +5,8 @@ The sources there are a square wave with Student-t noise, and a sine with a squa
 one of them has structure in time, so the temporal method can tell them apart. All of them are
 solved by ``StrTransformer`` itself, with its default settings and 300 steps. Where scikit-learn
 tests a switch that is FastICA's own (algorithm, contrast), the class
-``strtransformer.baselines.FastICA`` is tested.
-
-Not rewritten: ``whiten=False`` and the solver of the whitening (this package always whitens, in one
-way), functions as contrasts, and ``fun_args``: there are no such parameters.
+``strtransformer.baselines.FastICA`` is tested; scikit-learn's own test file is run against it by
+``test_dropin.py``.
 """
 
 import numpy as np
@@ -127,11 +125,11 @@ def test_what_fastica_refuses_and_warns_of():
     noise = np.random.RandomState(0).random_sample((50, 3))
     with pytest.raises(ValueError, match="fun = 'tanh': expected one of logcosh, exp, cube"):
         FastICA(fun="tanh").fit(noise)
-    with pytest.raises(ValueError, match="4 × 4"):
+    with pytest.raises(ValueError, match=r"w_init has invalid shape \(4, 4\): should be \(3, 3\)"):
         FastICA(w_init=np.eye(4)).fit(noise)
     with pytest.warns(
         ConvergenceWarning,
-        match="FastICA: not converged: iteration limit reached after 2 iterations",
+        match="FastICA did not converge.*not converged: iteration limit reached after 2 iterations",
     ):
         FastICA(max_iter=2, tol=1e-15, random_state=0).fit(noise)
     low_rank = np.random.RandomState(0).standard_normal((10, 2)) @ np.ones((2, 10))

@@ -188,6 +188,43 @@ def test_saved_and_read_again(ica, raw, tmp_path):
     assert again.fit_params == ica.fit_params and again.fit_params["preset"] == "default"
 
 
+def test_what_mne_loses_is_read_again(ica, raw, tmp_path):
+    file = tmp_path / "test-ica.fif"
+    strtransformer.mne.save_ica(ica, file)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "test-ica.fif",
+        "test-ica.safetensors",
+    ]
+    again = strtransformer.mne.read_ica(file)
+    assert np.array_equal(again.get_sources(raw).get_data(), ica.get_sources(raw).get_data())
+    assert again.random_state == ica.random_state is not None
+    mine, theirs = again.strtransformer_, ica.strtransformer_
+    assert np.array_equal(mine.components_, theirs.components_)
+    assert np.array_equal(mine.sources_, theirs.sources_)
+    assert mine.config_ == theirs.config_
+    # Once more, from what was read.
+    with pytest.raises(FileExistsError, match="test-ica.safetensors: expected no file"):
+        strtransformer.mne.save_ica(again, file)
+    strtransformer.mne.save_ica(again, file, overwrite=True)
+    assert strtransformer.mne.read_ica(file).strtransformer_.seed_ == theirs.seed_
+
+
+def test_files_that_do_not_belong_together_are_refused(ica, raw, tmp_path):
+    file, other = tmp_path / "test-ica.fif", tmp_path / "other-ica.fif"
+    strtransformer.mne.save_ica(ica, file)
+    half = strtransformer.mne.fit(raw, ica.n_components_, preset="fast", stop=raw.n_times // 2)
+    strtransformer.mne.save_ica(half, other)
+    (tmp_path / "other-ica.safetensors").replace(tmp_path / "test-ica.safetensors")
+    with pytest.raises(ValueError, match="expected the model of .*test-ica.fif, found another one"):
+        strtransformer.mne.read_ica(file)
+    with pytest.warns(RuntimeWarning, match="the ICA has no strtransformer_") as told:
+        plain = strtransformer.mne.read_ica(other)
+    assert told[0].filename == __file__ and not hasattr(plain, "strtransformer_")
+    with pytest.raises(ValueError, match="got an ICA without one; save it with ica.save"):
+        strtransformer.mne.save_ica(plain, tmp_path / "third-ica.fif")
+    assert not (tmp_path / "third-ica.safetensors").exists()
+
+
 def test_copies_keep_the_estimator(ica, raw):
     for twin in (ica.copy(), pickle.loads(pickle.dumps(ica))):
         assert np.array_equal(twin.strtransformer_.components_, ica.strtransformer_.components_)

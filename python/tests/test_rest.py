@@ -69,10 +69,11 @@ def test_options_of_baselines_are_checked():
         (NSS(3, diagonalizer="jacobi"), "pham, orthogonal"),
         (WASOBI(3, order=0), "order = 0"),
         (WASOBI(3, largest_pole=1.0), "largest_pole = 1.0"),
-        (EFICA(3, tol=0.0), "tolerance"),
+        (EFICA(3, tol=-1e-9), "tolerance"),
         (MultiCombi(3, threshold=0.0), "threshold = 0.0"),
         (MultiCombi(3, order=400), "too few for multicombi"),
-        (Picard(3, tol=-1.0), "tolerance"),
+        (Picard(3, tol=-1.0), "tol = -1.0"),
+        (JADE(1.5), "n_components = 1.5: expected a whole number of sources, or a share"),
         (JADE(7), "7 sources were asked for"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -142,7 +143,14 @@ def test_scores():
         np.isnan(metrics.si_sdr(np.column_stack([noisy, flipped[:, 0]]), problem.sources)).sum()
         == 1
     )
-    assert metrics.amari_distance(problem.mixing[:, ::-1] * 3, problem.mixing) < 1e-12
+    reordered = problem.mixing[:, ::-1] * 3
+    assert metrics.amari_distance(np.linalg.inv(reordered), problem.mixing) < 1e-12
+    assert metrics.amari_from_mixing(reordered, problem.mixing) < 1e-12
+    assert metrics.amari_distance(reordered.T, problem.mixing) == pytest.approx(
+        metrics.amari_index(reordered.T @ problem.mixing)
+    )
+    with pytest.raises(ValueError, match="two mixings are compared by amari_from_mixing"):
+        metrics.amari_distance(problem.mixing[:, :2], problem.mixing[:, :2])
     assert metrics.amari_index(np.ones((3, 3))) == pytest.approx(1)
     assert metrics.explained_variance(problem.observations, problem.observations) == 1
     assert metrics.temporal_predictability(problem.sources[:, 2]) > 0.9

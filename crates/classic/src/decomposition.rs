@@ -86,6 +86,7 @@ pub struct Decomposition {
     unmixing: Mat<f64>,
     mixing: Mat<f64>,
     channel_unmixing: Mat<f64>,
+    channel_whitening: Mat<f64>,
     mean: Vec<f64>,
     convergence: Convergence,
 }
@@ -122,7 +123,8 @@ impl Decomposition {
             method,
             sources,
             mixing: inverse.transpose().to_owned(),
-            channel_unmixing: into_components * &unmixing.matrix,
+            channel_unmixing: &into_components * &unmixing.matrix,
+            channel_whitening: into_components,
             unmixing: unmixing.matrix,
             mean: (0..m)
                 .map(|c| whitening.mean()[c] * scale[c] + offset[c])
@@ -155,6 +157,12 @@ impl Decomposition {
     /// U (m×K) of S = (Y − mean)·U, from channels of the recording to sources.
     pub fn channel_unmixing(&self) -> MatRef<'_, f64> {
         self.channel_unmixing.as_ref()
+    }
+
+    /// D⁻¹·V·Λ^(−1/2) (m×K), from channels of the recording less their means to whitened
+    /// components: U is this times A.
+    pub fn channel_whitening(&self) -> MatRef<'_, f64> {
+        self.channel_whitening.as_ref()
     }
 
     /// Mean of every channel over the complete samples.

@@ -268,10 +268,10 @@ fn ensure_limits(
     max_iterations: usize,
 ) -> Result<()> {
     ensure(
-        tolerance.is_finite() && tolerance > 0.0,
+        tolerance.is_finite() && tolerance >= 0.0,
         options.0,
         tolerance,
-        "expected a finite number above 0",
+        "expected a finite number of at least 0 (0: all iterations are taken)",
     )?;
     ensure(
         max_iterations >= 1,

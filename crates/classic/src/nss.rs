@@ -29,9 +29,6 @@ const BLOCK_SAMPLES: usize = 50;
 const SAMPLES_PER_SOURCE: usize = 10;
 /// … in at most this many blocks.
 const MOST_BLOCKS: usize = 100;
-/// A block has at least this many samples for every source, or its covariance is too close to
-/// singular.
-const LEAST_PER_SOURCE: usize = 2;
 
 /// How block covariances are made diagonal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,10 +87,9 @@ impl Method for Nss {
         "nss"
     }
 
+    /// A block with no more samples than sources has a singular covariance, or nearly so.
     fn least_samples(&self, n_sources: usize) -> usize {
-        self.blocks
-            .unwrap_or(2)
-            .saturating_mul(LEAST_PER_SOURCE * n_sources)
+        self.blocks.unwrap_or(2).saturating_mul(n_sources + 1)
     }
 
     fn unmix(&self, components: &Components<'_>) -> Result<Unmixing> {

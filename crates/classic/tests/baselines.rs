@@ -13,8 +13,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Gamma, StandardNormal};
 use safetensors::{Dtype, SafeTensors};
 use strt_classic::{
-    Amuse, Baseline, Components, Decomposition, Diagonalizer, Efica, Error, Extraction, FastIca,
-    Jade, Method, MultiCombi, Nonlinearity, Nss, Picard, Sobi, StopReason, Wasobi, diagonalize,
+    Amuse, Baseline, Components, Decomposition, Diagonalizer, Efica, Error, Extraction, Fast,
+    FastIca, Jade, Method, MultiCombi, Nonlinearity, Nss, Picard, Sobi, StopReason, Wasobi,
+    diagonalize,
 };
 use strt_score::{Reference, amari_from_mixing, match_sources};
 use strt_signal::Recording;
@@ -801,8 +802,11 @@ fn recordings_that_are_too_short_are_refused() {
         blocks: Some(20),
         ..Nss::default()
     };
-    refused(blocks.separate(&short(119), 3), &["nss", "needs 120"]);
-    assert!(blocks.separate(&short(120), 3).is_ok());
+    refused(blocks.separate(&short(79), 3), &["nss", "needs 80"]);
+    assert!(blocks.separate(&short(80), 3).is_ok());
+    let fast = Fast::default();
+    refused(fast.separate(&short(7), 2), &["fast", "needs 8"]);
+    assert!(fast.separate(&short(8), 2).is_ok());
     // Long enough, but no two complete samples are an odd number of samples apart.
     let (y, ..) = independent(400, 3, 1);
     let gappy = Mat::from_fn(400, 3, |t, c| if t % 2 == 0 { f64::NAN } else { y[(t, c)] });
@@ -813,16 +817,32 @@ fn recordings_that_are_too_short_are_refused() {
 }
 
 #[test]
+fn a_tolerance_of_0_takes_all_iterations() {
+    let recording = Recording::from_mat(independent(400, 3, 1).0).unwrap();
+    let all = FastIca {
+        tolerance: 0.0,
+        max_iterations: 30,
+        ..FastIca::default()
+    };
+    let found = all.separate(&recording, 3).unwrap();
+    let convergence = found.convergence();
+    assert!(
+        !convergence.converged && convergence.iterations == 30,
+        "{convergence}"
+    );
+}
+
+#[test]
 fn options_out_of_range_are_refused_by_field() {
     let recording = Recording::from_mat(independent(400, 3, 1).0).unwrap();
     let fastica = FastIca::default;
     let cases: Vec<(Baseline, &str)> = vec![
         (
             Baseline::FastIca(FastIca {
-                tolerance: 0.0,
+                tolerance: -1e-9,
                 ..fastica()
             }),
-            "fastica.tolerance = 0.0",
+            "fastica.tolerance = -1e-9",
         ),
         (
             Baseline::FastIca(FastIca {

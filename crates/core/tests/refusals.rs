@@ -104,8 +104,8 @@ const TABLE: &[Row] = &[
     ("sources.epsilon", "0.0", "above 0", |c| c.sources.epsilon = 0.0),
     (
         "sources.init", "\"nss\"",
-        "needs 400 complete samples for 100 sources and 240 are there",
-        |c| (c.n_sources, c.sources.init) = (100, Some(Init::Nss)),
+        "needs 302 complete samples for 150 sources and 240 are there",
+        |c| (c.n_sources, c.sources.init) = (150, Some(Init::Nss)),
     ),
     ("sources.unlock", "-0.5", "from 0 to 1", |c| c.sources.unlock = Some(-0.5)),
     ("threads", "1025", "from 0 to 1024", |c| c.threads = 1025),

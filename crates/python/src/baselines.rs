@@ -1,15 +1,18 @@
-//! The classical methods: options by name in, a `Decomposition` with its convergence report out.
+//! The classical methods: options by name in, or a search written in Python; a `Decomposition` with
+//! its convergence report out.
 
 use crate::arrays::{Matrix, Vector, to_array, to_vector};
 use crate::errors;
 use crate::recording::Recording;
+use faer::Mat;
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::cell::RefCell;
 use strt_classic::{
-    Amuse, Baseline, Diagonalizer, Efica, Extraction, FastIca, Jade, Method, MultiCombi,
-    Nonlinearity, Nss, Picard, Sobi, StopReason, Wasobi,
+    Amuse, Baseline, Components, Convergence, Diagonalizer, Efica, Extraction, FastIca, Jade,
+    Method, MultiCombi, Nonlinearity, Nss, Picard, Sobi, StopReason, Unmixing, Wasobi,
 };
 
 /// What a method found.
@@ -36,6 +39,18 @@ impl Decomposition {
     #[getter]
     fn components<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
         to_array(py, self.inner.channel_unmixing().transpose())
+    }
+
+    /// (K, m): from channels less their means to whitened components.
+    #[getter]
+    fn whitening<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        to_array(py, self.inner.channel_whitening().transpose())
+    }
+
+    /// (K, K): from whitened components to sources, one row a source.
+    #[getter]
+    fn unmixing<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        to_array(py, self.inner.unmixing().transpose())
     }
 
     /// (m,).
@@ -312,6 +327,86 @@ pub fn decompose(
     py.detach(|| baseline.separate(&recording.inner, n_components))
         .map(|inner| Decomposition { inner })
         .map_err(errors::of_core)
+}
+
+/// Separates a recording by a search of the caller's own: `search` is given the complete whitened
+/// samples (n, K) and returns the unmixing (K, K), one row a source, its iterations, its criterion
+/// at the end, the tolerance of that, and why it ended.
+#[pyfunction]
+pub fn decompose_by(
+    search: &Bound<'_, PyAny>,
+    name: &str,
+    recording: &Recording,
+    n_components: usize,
+) -> PyResult<Decomposition> {
+    let method = Brought {
+        name: Baseline::parse(name).map_err(errors::of_core)?.name(),
+        search,
+        raised: RefCell::new(None),
+    };
+    let found = method.separate(&recording.inner, n_components);
+    if let Some(raised) = method.raised.take() {
+        return Err(raised);
+    }
+    found
+        .map(|inner| Decomposition { inner })
+        .map_err(errors::of_core)
+}
+
+/// A method whose search is a function of Python. What that raises is kept, since the library's
+/// errors have no place for it.
+struct Brought<'a, 'py> {
+    name: &'static str,
+    search: &'a Bound<'py, PyAny>,
+    raised: RefCell<Option<PyErr>>,
+}
+
+impl Method for Brought<'_, '_> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn least_samples(&self, n_sources: usize) -> usize {
+        n_sources + 1
+    }
+
+    fn unmix(&self, components: &Components<'_>) -> strt_classic::Result<Unmixing> {
+        self.call(components).map_err(|raised| {
+            self.raised.replace(Some(raised));
+            strt_classic::Error::Diverged {
+                source_index: 0,
+                norm: f64::NAN,
+            }
+        })
+    }
+}
+
+impl Brought<'_, '_> {
+    fn call(&self, components: &Components<'_>) -> PyResult<Unmixing> {
+        let z = components.whitened();
+        let kept: Vec<usize> = (0..components.n_samples())
+            .filter(|&t| !components.is_missing(t))
+            .collect();
+        let complete = Mat::from_fn(kept.len(), z.ncols(), |t, k| z[(kept[t], k)]);
+        let rows = to_array(self.search.py(), complete.as_ref());
+        let (unmixing, iterations, value, tolerance, reason): (Matrix, usize, f64, f64, String) =
+            self.search.call1((rows,))?.extract()?;
+        let reason = match reason.as_str() {
+            "tolerance" => StopReason::Tolerance,
+            "line_search" => StopReason::LineSearch,
+            _ => StopReason::IterationLimit,
+        };
+        Ok(Unmixing {
+            matrix: unmixing.0.transpose().to_owned(),
+            convergence: Convergence {
+                iterations,
+                converged: reason == StopReason::Tolerance,
+                value,
+                tolerance,
+                reason,
+            },
+        })
+    }
 }
 
 /// Sources (T, K) of rows of channels, by the mean (m,) and components (K, m) of a method.

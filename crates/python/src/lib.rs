@@ -27,7 +27,7 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use super::baselines::{Decomposition, decompose, mix_rows, unmix_rows};
+    use super::baselines::{Decomposition, decompose, decompose_by, mix_rows, unmix_rows};
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]

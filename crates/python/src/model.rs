@@ -182,6 +182,24 @@ impl Model {
         to_array(py, self.separation.channel_whitening().0.as_ref())
     }
 
+    /// (m,): means of the channels over the complete samples, about which they are whitened.
+    #[getter]
+    fn channel_mean<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        to_vector(py, &self.separation.channel_whitening().1)
+    }
+
+    /// (m,): by what the channels are divided before they are whitened.
+    #[getter]
+    fn channel_scale<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        to_vector(py, self.separation.scaling().scale())
+    }
+
+    /// (m,): variances of the principal components of the scaled channels, largest first.
+    #[getter]
+    fn eigenvalues<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        to_vector(py, self.separation.record().whitening.eigenvalues())
+    }
+
     #[getter]
     fn n_iter(&self) -> usize {
         self.separation.steps()

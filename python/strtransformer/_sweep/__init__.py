@@ -14,10 +14,13 @@ locking, resuming and writing folders is done in Rust.
 from __future__ import annotations
 
 import itertools
-import warnings
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from .. import _checks
+from .._warn import warn
 from .request import (
     as_file,
     check_names,
@@ -35,29 +38,39 @@ from .request import (
 from .results import SweepError, SweepResult, SweepTask, SweepWarning
 from .running import run_all
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 __all__ = ["SweepError", "SweepResult", "SweepTask", "SweepWarning", "sweep"]
 
 
 def sweep(
-    recordings,
-    out,
+    recordings: str
+    | os.PathLike[str]
+    | Iterable[str | os.PathLike[str]]
+    | Mapping[str, str | os.PathLike[str] | ArrayLike],
+    out: str | os.PathLike[str],
     *,
-    settings=None,
-    grid=None,
-    seeds=(0,),
-    reference=None,
-    reading=None,
-    formats=(),
-    backend=None,
-    n_jobs=None,
-    threads=1,
-    autosave=60.0,
-    wait=60.0,
-    retries=2,
-    overwrite=False,
-    on_error="raise",
-    verbose=0,
-):
+    settings: Mapping[str, Any] | None = None,
+    grid: Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]] | None = None,
+    seeds: int | Iterable[int] = (0,),
+    reference: str
+    | os.PathLike[str]
+    | ArrayLike
+    | Mapping[str, str | os.PathLike[str] | ArrayLike]
+    | None = None,
+    reading: Mapping[str, Any] | None = None,
+    formats: Iterable[str] = (),
+    backend: str | None = None,
+    n_jobs: int | None = None,
+    threads: int = 1,
+    autosave: float = 60.0,
+    wait: float = 60.0,
+    retries: int = 2,
+    overwrite: bool = False,
+    on_error: str = "raise",
+    verbose: int = 0,
+) -> SweepResult:
     """Separate many recordings, with many settings and seeds.
 
     Every combination is a task with a folder of its own in `out`, as ``strt separate`` writes it.
@@ -155,36 +168,33 @@ def sweep(
         "wait": _checks.number("wait", wait, 0, finite=False),
         "overwrite": bool(overwrite),
     }
-    settings, choices, seeds = (
-        checked_settings("settings", settings or {}),
-        choices_of(grid),
-        checked_seeds(seeds),
-    )
+    shared = checked_settings("settings", settings or {})
+    choices, each = choices_of(grid), checked_seeds(seeds)
     sources = named_recordings(recordings)
     truths = named_references(reference, sources)
     for name, value in sources.items():
         refuse_named_channels(name, value)
-    out = Path(out).absolute()
-    out.mkdir(parents=True, exist_ok=True)
+    place = Path(out).absolute()
+    place.mkdir(parents=True, exist_ok=True)
     files = {
-        name: as_file(value, out / "inputs" / f"{name}.npy", overwrite)
+        name: as_file(value, place / "inputs" / f"{name}.npy", overwrite)
         for name, value in sources.items()
     }
     truth_files = {
-        name: as_file(value, out / "references" / f"{name}.npy", overwrite)
+        name: as_file(value, place / "references" / f"{name}.npy", overwrite)
         for name, value in truths.items()
     }
     tasks, orders = [], []
-    for name, choice, seed in itertools.product(files, choices, seeds):
+    for name, choice, seed in itertools.product(files, choices, each):
         task = SweepTask("", name, choice, seed, Path())
         task.name = task_name(name, choice, seed)
-        task.folder = out / f"{task.name}.strt"
+        task.folder = place / f"{task.name}.strt"
         tasks.append(task)
         orders.append(
             {
                 "input": str(files[name]),
                 "target": str(task.folder),
-                "params": {**settings, **choice, "random_state": seed},
+                "params": {**shared, **choice, "random_state": seed},
                 "reference": str(truth_files[name]) if name in truth_files else None,
                 **how,
             }
@@ -197,5 +207,5 @@ def sweep(
     if result.failed and on_error != "ignore":
         if on_error == "raise":
             raise SweepError(result.report(), result)
-        warnings.warn(result.report(), SweepWarning, stacklevel=2)
+        warn(result.report(), SweepWarning)
     return result

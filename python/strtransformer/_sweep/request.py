@@ -13,16 +13,20 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _checks, _core
 
+if TYPE_CHECKING:
+    from .results import SweepTask
+
 #: Longest piece of a folder's name that a value may be written out as.
 _LONGEST_VALUE = 40
 
 
-def named_recordings(recordings):
+def named_recordings(recordings: Any) -> dict[str, Any]:
     """Recordings by name: those of a dict, or the stems of files."""
     if isinstance(recordings, (str, os.PathLike)):
         recordings = [recordings]
@@ -58,7 +62,7 @@ def named_recordings(recordings):
     return named
 
 
-def named_references(reference, sources):
+def named_references(reference: Any, sources: Mapping[str, Any]) -> dict[str, Any]:
     if reference is None:
         return {}
     if not isinstance(reference, Mapping):
@@ -73,7 +77,7 @@ def named_references(reference, sources):
     return named
 
 
-def refuse_named_channels(name, value):
+def refuse_named_channels(name: str, value: object) -> None:
     """Refuses what has names of channels and a rate, for which NPY has no place."""
     if isinstance(value, _core.Recording):
         instead = "X.data (and reading={'rate': X.sampling_rate})"
@@ -102,7 +106,7 @@ _READING = (
 _FORMATS = ("npy", "csv", "mat", "parquet", "wav")
 
 
-def checked_reading(reading):
+def checked_reading(reading: Any) -> dict[str, Any]:
     """How files are read, in plain values."""
     if reading is not None and not isinstance(reading, Mapping):
         raise ValueError(
@@ -131,7 +135,7 @@ def checked_reading(reading):
     return found
 
 
-def checked_formats(formats):
+def checked_formats(formats: Any) -> list[str]:
     if isinstance(formats, str) or not np.iterable(formats):
         raise ValueError(f"formats = {formats!r}: expected a list, such as ['mat']")
     unknown = [str(name) for name in formats if name not in _FORMATS]
@@ -142,7 +146,7 @@ def checked_formats(formats):
     return list(formats)
 
 
-def as_file(value, place, overwrite):
+def as_file(value: Any, place: Path, overwrite: bool) -> Path:
     """The path of a recording; an array is written to `place` first."""
     if isinstance(value, (str, os.PathLike)):
         return Path(value).absolute()
@@ -181,7 +185,7 @@ def as_file(value, place, overwrite):
     return place
 
 
-def choices_of(grid):
+def choices_of(grid: Any) -> list[dict[str, Any]]:
     """The settings that vary, one dict a combination."""
     if grid is None:
         return [{}]
@@ -214,7 +218,7 @@ def choices_of(grid):
     ]
 
 
-def checked_settings(where, settings):
+def checked_settings(where: str, settings: Any) -> dict[str, Any]:
     """Settings in plain values."""
     if not isinstance(settings, Mapping) or not all(isinstance(name, str) for name in settings):
         raise ValueError(
@@ -227,7 +231,7 @@ def checked_settings(where, settings):
     return {name: _checks.plain(value) for name, value in settings.items()}
 
 
-def checked_seeds(seeds):
+def checked_seeds(seeds: Any) -> list[int]:
     if _checks.is_whole(seeds):
         seeds = [seeds]
     if isinstance(seeds, str) or not np.iterable(seeds):
@@ -244,7 +248,7 @@ def checked_seeds(seeds):
     return [int(seed) for seed in seeds]
 
 
-def task_name(recording, choice, seed):
+def task_name(recording: str, choice: Mapping[str, Any], seed: int) -> str:
     pieces = [
         recording,
         *(f"{_plain(name)}={_value(value)}" for name, value in choice.items()),
@@ -253,7 +257,7 @@ def task_name(recording, choice, seed):
     return "__".join(pieces)
 
 
-def _value(value):
+def _value(value: object) -> str:
     """A value as a piece of a name: itself where it is short and plain, else a digest."""
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
     plain = _plain(text)
@@ -262,7 +266,7 @@ def _value(value):
     return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
-def _plain(text):
+def _plain(text: str) -> str:
     """Text that every file system takes as a name."""
     plain = re.sub(r"[^\w.+-]", "_", text).strip(".")
     if not plain:
@@ -270,7 +274,7 @@ def _plain(text):
     return plain
 
 
-def check_names(tasks):
+def check_names(tasks: list[SweepTask]) -> None:
     names = [task.name for task in tasks]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -283,7 +287,7 @@ def check_names(tasks):
 _PARAMETERS = ("n_components", "mixer", "preset", "max_iter", "tol", "n_restarts", "config")
 
 
-def configured(order):
+def configured(order: Mapping[str, Any]) -> tuple[_core.Config, bool]:
     """The configuration of a task, and whether the number of sources is to be estimated. Refuses
     what cannot be run.
     """

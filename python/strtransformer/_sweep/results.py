@@ -5,7 +5,14 @@ failed.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .._estimator import StrTransformer
 
 
 class SweepError(RuntimeError):
@@ -17,11 +24,11 @@ class SweepError(RuntimeError):
         How every task ended.
     """
 
-    def __init__(self, message, result):
+    def __init__(self, message: str, result: SweepResult) -> None:
         super().__init__(message)
         self.result = result
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self.args[0], self.result))
 
 
@@ -59,20 +66,20 @@ class SweepTask:
 
     name: str
     recording: str
-    settings: dict
+    settings: dict[str, Any]
     seed: int
     folder: Path
     status: str = "waiting"
     resumed_from: int | None = None
     error: str | None = None
-    summary: dict = field(default_factory=dict, repr=False)
+    summary: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
-    def ok(self):
+    def ok(self) -> bool:
         """Whether the folder holds a finished run."""
         return self.status in ("made", "resumed", "there")
 
-    def load(self):
+    def load(self) -> StrTransformer:
         """The fitted estimator of the task, as `strtransformer.load` gives it."""
         from .. import load
 
@@ -85,26 +92,30 @@ class SweepResult:
     Indexed by position or by the name of a task; iterating gives `SweepTask` objects.
     """
 
-    def __init__(self, tasks):
+    def __init__(self, tasks: Iterable[SweepTask]) -> None:
         self.tasks = list(tasks)
 
     @property
-    def ok(self):
+    def ok(self) -> list[SweepTask]:
         """list of SweepTask: the finished ones."""
         return [task for task in self.tasks if task.ok]
 
     @property
-    def failed(self):
+    def failed(self) -> list[SweepTask]:
         """list of SweepTask: the others, each with its ``error``."""
         return [task for task in self.tasks if not task.ok]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.tasks)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[SweepTask]:
         return iter(self.tasks)
 
-    def __getitem__(self, key):
+    @overload
+    def __getitem__(self, key: str | int) -> SweepTask: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[SweepTask]: ...
+    def __getitem__(self, key: str | int | slice) -> SweepTask | list[SweepTask]:
         if isinstance(key, str):
             for task in self.tasks:
                 if task.name == key:
@@ -115,14 +126,14 @@ class SweepResult:
             )
         return self.tasks[key]
 
-    def __repr__(self):
-        counts = {}
+    def __repr__(self) -> str:
+        counts: dict[str, int] = {}
         for task in self.tasks:
             counts[task.status] = counts.get(task.status, 0) + 1
         text = ", ".join(f"{number} {status}" for status, number in counts.items())
         return f"<SweepResult: {len(self.tasks)} tasks: {text or 'none'}>"
 
-    def to_frame(self):
+    def to_frame(self) -> pandas.DataFrame:
         """One row a task, as a `pandas.DataFrame`.
 
         Returns
@@ -141,7 +152,7 @@ class SweepResult:
             ) from error
         return pandas.DataFrame([_row(task) for task in self.tasks])
 
-    def report(self):
+    def report(self) -> str:
         """str: the failed tasks with their errors, or that there are none."""
         if not self.failed:
             return f"all {len(self.tasks)} tasks are done"
@@ -153,7 +164,7 @@ class SweepResult:
         return "\n".join(lines)
 
 
-def _row(task):
+def _row(task: SweepTask) -> dict[str, Any]:
     summary = task.summary
     return {
         "name": task.name,

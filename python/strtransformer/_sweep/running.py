@@ -9,17 +9,28 @@ import json
 import threading
 import time
 import uuid
-from contextlib import nullcontext
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
-
 from .request import configured
+
+if TYPE_CHECKING:
+    from .results import SweepTask
 
 #: Between two looks at a folder that another process is working in.
 _POLL_SECONDS = 0.5
 
 
-def run_all(tasks, orders, backend, n_jobs, retries, verbose):
+def run_all(
+    tasks: list[SweepTask],
+    orders: list[dict[str, Any]],
+    backend: str | None,
+    n_jobs: int | None,
+    retries: int,
+    verbose: int,
+) -> None:
     """Hands the tasks to joblib and notes how they ended. What the engine loses is handed out
     again.
     """
@@ -65,7 +76,7 @@ def run_all(tasks, orders, backend, n_jobs, retries, verbose):
 
 
 #: The sweeps of this process that are running, or were stopped, by their keys.
-_STOPS = {}
+_STOPS: dict[str, _Stop] = {}
 #: Seconds to wait for the threads of a stopped sweep; they end after their current step.
 _STOP_SECONDS = 10.0
 
@@ -78,52 +89,52 @@ class _Stop:
     otherwise.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.key = uuid.uuid4().hex
         self._asked = threading.Event()
         self._change = threading.Condition()
         self._running = 0
         _STOPS[self.key] = self
 
-    def asked(self, _told=None):
+    def asked(self, _told: object = None) -> bool:
         """Whether tasks shall end; the callback of their runs."""
         return self._asked.is_set()
 
-    def set(self):
+    def set(self) -> None:
         """Has all tasks end, and waits until they have."""
         self._asked.set()
         with self._change:
             self._change.wait_for(lambda: self._running == 0, _STOP_SECONDS)
 
-    def forget(self):
+    def forget(self) -> None:
         """Nothing is left to be stopped."""
         _STOPS.pop(self.key, None)
 
-    def __enter__(self):
+    def __enter__(self) -> _Stop:
         with self._change:
             self._running += 1
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         with self._change:
             self._running -= 1
             self._change.notify_all()
 
 
-def _note(task, record):
+def _note(task: SweepTask, record: Mapping[str, Any]) -> None:
     task.status = record["status"]
     task.resumed_from = record.get("resumed_from")
     task.error = record.get("error")
     task.summary = record.get("summary", {})
 
 
-def _note_if_finished(task, order):
+def _note_if_finished(task: SweepTask, order: dict[str, Any]) -> None:
     """Notes a task whose folder is finished, without running anything."""
     if _core.inspect_run(order["target"]) == "finished":
         _note(task, _work(order))
 
 
-def _prepare(backend):
+def _prepare(backend: str | None) -> None:
     """Makes a backend known to joblib; says what is missing."""
     if backend == "dask":
         try:
@@ -149,14 +160,15 @@ def _prepare(backend):
         register_ray()
 
 
-def _work(order):
+def _work(order: dict[str, Any]) -> dict[str, Any]:
     """One task, in a worker. Failures are told, not raised; only Ctrl-C goes through."""
-    stop = _STOPS.get(order.get("stop"))
-    with nullcontext() if stop is None else stop:
+    stop = _STOPS.get(order.get("stop", ""))
+    running: AbstractContextManager[Any] = nullcontext() if stop is None else stop
+    with running:
         return _worked(order, stop)
 
 
-def _worked(order, stop):
+def _worked(order: dict[str, Any], stop: _Stop | None) -> dict[str, Any]:
     give_up = time.monotonic() + order["wait"]
     while True:
         if stop is not None and stop.asked():
@@ -171,7 +183,7 @@ def _worked(order, stop):
             return {"status": "failed", "error": f"{type(error).__name__}: {error}"}
 
 
-def _ensure(order, stop):
+def _ensure(order: dict[str, Any], stop: _Stop | None) -> dict[str, Any]:
     settings, estimate = configured(order)
     record = _core.ensure_run(
         order["input"],

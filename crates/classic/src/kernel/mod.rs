@@ -34,8 +34,8 @@ use crate::error::Result;
 const LOW_ORDER: usize = 4;
 /// Random starts beside those of SOBI and NSS.
 const RANDOM_STARTS: u64 = 2;
-/// Samples without which moments at several lags mean nothing.
-const LEAST_SAMPLES: usize = 16;
+/// Samples without which there is no window of two: its length is a quarter of the recording.
+const LEAST_SAMPLES: usize = 8;
 
 /// `fast` with its options.
 ///

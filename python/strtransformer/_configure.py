@@ -1,0 +1,80 @@
+"""Parameters of the estimator in, the configuration of a run on a recording out.
+
+Kinds of values are checked here; what a value means is judged by the library.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import _checks, _core, _threads
+from ._warn import warn
+
+if TYPE_CHECKING:
+    from ._fitting import Fitting
+
+
+def configured(estimator: Fitting, recording: _core.Recording) -> _core.Config:
+    """The configuration, with number of sources and seed."""
+    asked, random_state = estimator.n_components, estimator.random_state
+    _check_number(asked)
+    if estimator.callback is not None and not callable(estimator.callback):
+        raise ValueError(
+            f"callback = {estimator.callback!r}: expected a function of one dict, or None"
+        )
+    max_iter, tol = estimator.max_iter, estimator.tol
+    named = _checks.is_whole(asked)
+    seeded = _checks.is_whole(random_state)
+    config = _core.configure(
+        preset=_checks.text("preset", estimator.preset, "'default', 'fast' or 'paper'"),
+        mixer=_checks.text("mixer", estimator.mixer, "'affine' or 'mlp'"),
+        config=estimator.config,
+        n_components=_checks.whole("n_components", asked, 1) if named else None,
+        max_iter=None if max_iter is None else _checks.whole("max_iter", max_iter, 0),
+        tol=None if tol is None else _checks.number("tol", tol),
+        n_restarts=_checks.whole("n_restarts", estimator.n_restarts, 1),
+        seed=_checks.seed(random_state) if seeded else None,
+        threads=_threads.resolve(estimator.n_jobs),
+    )
+    if _checks.is_share(asked):
+        number = _checks.components_of_share(float(asked), recording.data, scale=config.scale)
+        config = config.with_n_sources(number)
+    elif config.n_sources == 0:
+        automatic = isinstance(asked, str)
+        config = config.with_n_sources(
+            recording.estimate_n_sources(config.center, config.scale)
+            if automatic
+            else recording.n_channels
+        )
+    if not seeded and not config.seed_named:
+        config = config.with_seed(_checks.seed(random_state))
+    return _without_long_patches(config, recording)
+
+
+def _check_number(asked: object) -> None:
+    """Refuses what is neither a number of sources, a share, "auto" nor None."""
+    if asked is None or _checks.is_whole(asked) or _checks.is_share(asked):
+        return
+    if not isinstance(asked, str) and not isinstance(asked, (float, np.floating)):
+        _checks.whole("n_components", asked, 1)
+    if asked != "auto":
+        raise ValueError(
+            f"n_components = {asked!r}: expected a whole number, a share of the variance between 0"
+            " and 1, 'auto' or None"
+        )
+
+
+def _without_long_patches(config: _core.Config, recording: _core.Recording) -> _core.Config:
+    """Leaves out patch sizes of the preset of which the recording does not hold two."""
+    config, left_out = config.for_recording(recording)
+    if left_out:
+        sizes = ", ".join(map(str, left_out))
+        gaps = " without missing values" if recording.n_missing else ""
+        warn(
+            f"{recording.n_samples} samples are too few for two patches of {sizes}"
+            f" samples{gaps}: these patch sizes are left out; use a longer recording, or choose"
+            " them: config={'branches.patch_sizes': [...]}"
+        )
+    return config

@@ -1,0 +1,204 @@
+"""How the estimator fits: rows that are checked as scikit-learn's conventions ask, the library's
+run on them, and attributes from its model.
+
+Parameters become a configuration in ``_configure``; what a pickle holds is in ``_pickled``. Every
+number comes from ``_core``. What a user calls is in ``_estimator``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _checks, _core, _pickled
+from ._configure import configured
+from ._progress import Reporter
+from ._sklearn import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ConvergenceWarning,
+    TransformerMixin,
+    validate_data,
+)
+from ._warn import warn
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from ._typing import Callback, Floats, RandomState
+
+DTYPES = [np.float64, np.float32]
+"""What rows and sources may be; others are converted to the first."""
+
+
+class Fitting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What is behind the methods of the estimator."""
+
+    n_components: int | float | str | None
+    mixer: str
+    preset: str
+    max_iter: int | None
+    tol: float | None
+    n_restarts: int
+    random_state: RandomState
+    n_jobs: int | None
+    verbose: int
+    callback: Callback | None
+    config: Mapping[str, Any] | str | os.PathLike[str] | None
+
+    components_: Floats
+    mixing_: Floats
+    mean_: Floats
+    whitening_: Floats
+    n_iter_: int
+    converged_: bool
+    stop_reason_: str
+    history_: dict[str, NDArray[Any]]
+    scale_centers_: NDArray[np.float64]
+    expected_patch_size_: NDArray[np.float64]
+    locality_slope_: NDArray[np.float64]
+    assignment_margin_: float
+    objective_: float
+    restarts_: list[dict[str, Any]]
+    seed_: int
+    config_: dict[str, Any]
+    model_: _core.Model
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.model_.n_sources
+
+    def __getstate__(self) -> dict[str, Any]:
+        return _pickled.packed(super().__getstate__())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state, published = _pickled.unpacked(state)
+        super().__setstate__(state)
+        if published is not None:
+            self._publish(*published)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _rows(self, X: ArrayLike, reset: bool) -> Floats:
+        if isinstance(X, _core.Recording):
+            if not reset:
+                self._check_channels(X)
+                return X.data
+            X = X.data
+        return validate_data(
+            self,
+            _checks.table(X),
+            reset=reset,
+            dtype=DTYPES,
+            ensure_all_finite="allow-nan",
+            ensure_min_samples=2 if reset else 1,
+        )
+
+    def _check_channels(self, recording: _core.Recording) -> None:
+        """Refuses a recording whose channels are not those of the training data."""
+        if recording.n_channels != self.n_features_in_:
+            raise ValueError(
+                f"X has {recording.n_channels} features, but {type(self).__name__} is expecting"
+                f" {self.n_features_in_} features as input: give a recording with the channels of"
+                " the training data"
+            )
+        names, trained = recording.channel_names, self.model_.channel_names
+        if names != trained and not (are_automatic(names) or are_automatic(trained)):
+            raise ValueError(
+                "X: expected the channels of the training data in their order,"
+                f" {', '.join(trained)}, got {', '.join(names)}; choose them with read(...,"
+                " channels=[...]), or give X.data to go by position"
+            )
+
+    def _recording_again(self, X: ArrayLike | None) -> _core.Recording | None:
+        """The recording of the run, where it is given again."""
+        if isinstance(X, _core.Recording):
+            self._check_channels(X)
+            return X
+        if X is None:
+            return None
+        return _core.Recording(
+            self._rows(X, reset=False), self.model_.channel_names, self.model_.sampling_rate
+        )
+
+    def _sources_of(self, X: Floats, max_iter: int) -> NDArray[np.float64]:
+        if self.model_.is_a_map:
+            return self.model_.unmix(X)
+        report = Reporter(None, self.verbose, 1)
+        sources, stop, _, raised = self.model_.transform(
+            _core.Recording(X),
+            _checks.whole("max_iter", max_iter, 1),
+            report if report.wanted else None,
+        )
+        report.close()
+        if raised is not None:
+            raise raised
+        if stop == "diverged":
+            raise ValueError(
+                "the sources of this recording were no longer finite; it may be too different from"
+                " the one that the model was trained on"
+            )
+        return sources
+
+    def _separate(self, X: ArrayLike, sampling_rate: float | None) -> Floats:
+        """Fits, sets all attributes and gives the rows of X."""
+        if sampling_rate is not None:
+            sampling_rate = _checks.number("sampling_rate", sampling_rate)
+        with _checks.unchanged_by_failure(self):
+            rows = self._rows(X, reset=True)
+            if isinstance(X, _core.Recording) and sampling_rate is None:
+                recording = X
+            elif isinstance(X, _core.Recording):
+                recording = _core.Recording(rows, X.channel_names, sampling_rate)
+            else:
+                names = getattr(self, "feature_names_in_", None)
+                names = None if names is None else list(names)
+                recording = _core.Recording(rows, names, sampling_rate)
+            config = configured(self, recording)
+            report = Reporter(self.callback, self.verbose, self.n_restarts)
+            self.model_, raised = _core.fit(recording, config, report if report.wanted else None)
+        report.close()
+        self._publish(config.seed, rows.dtype)
+        if raised is not None:
+            raise raised
+        if self.model_.warning is not None:
+            warn(self.model_.warning, ConvergenceWarning)
+        return rows
+
+    def _publish(self, seed: int, dtype: np.dtype[Any]) -> None:
+        """Sets the attributes from the model."""
+        model = self.model_
+        for name in ("components_", "mixing_"):
+            vars(self).pop(name, None)
+        components, mixing = model.components, model.mixing
+        if components is not None and mixing is not None:
+            self.components_ = components.astype(dtype, copy=False)
+            self.mixing_ = mixing.astype(dtype, copy=False)
+        self.mean_ = model.mean.astype(dtype, copy=False)
+        self.whitening_ = model.whitening.astype(dtype, copy=False)
+        self.n_iter_ = model.n_iter
+        self.converged_ = model.converged
+        self.stop_reason_ = model.stop_reason
+        self.history_ = model.history
+        self.scale_centers_ = model.scale_centers
+        self.expected_patch_size_ = model.expected_patch_size
+        self.locality_slope_ = model.locality_slope
+        self.assignment_margin_ = model.assignment_margin
+        self.objective_ = model.objective
+        self.restarts_ = model.restarts
+        self.seed_ = seed
+        self.config_ = model.config
+
+
+def are_automatic(names: Iterable[str]) -> bool:
+    """Whether channels have the names that the library gives where there are none."""
+    return all(name == f"ch{number}" for number, name in enumerate(names, start=1))
