@@ -2,13 +2,19 @@
 //!
 //! In: a source, NaN where samples are missing, and a length. Out: the first sample of a stretch of
 //! this length. The rule: of stretches that begin half a length apart and miss no sample, the one
-//! whose variance and whose variance of differences are closest to those of the whole source, both
-//! in logarithms. The first tells how strong a source is there, the second how rough. Logarithms
-//! make rare bursts count: where a source is silent but for bursts, silence is further from the mean
-//! variance than a burst is. Where every stretch misses samples, the one that misses fewest is taken.
+//! whose variance and whose variance of differences are closest, in logarithms, to their means over
+//! all of these stretches but the most extreme fiftieth. The first tells how strong a source is
+//! there, the second how rough. Means and logarithms make rare bursts count: where a source is
+//! silent but for bursts, silence is further from the mean than a burst is. What is left out are
+//! artefacts, of which one can be stronger than all the rest. Where every stretch misses samples,
+//! those that miss fewest are judged.
 
 /// Stretches start this part of their length apart.
 const OVERLAP: usize = 2;
+/// One of so many stretches counts as extreme.
+const EXTREME: usize = 50;
+/// Fewer stretches than this are all counted.
+const FEWEST_TO_TRIM: usize = 8;
 /// Seconds of a stretch, where the rate is known.
 const SECONDS: f64 = 5.0;
 /// Fewest and most samples of a stretch: enough to see a rhythm, few enough to see every sample.
@@ -30,16 +36,34 @@ pub fn typical(source: &[f64], length: usize) -> usize {
     if length == 0 || length >= source.len() {
         return 0;
     }
-    let whole = Texture::of(source);
     let last = source.len() - length;
     let starts = (0..=last).step_by((length / OVERLAP).max(1));
-    let judged = starts.map(|start| {
-        let texture = Texture::of(&source[start..start + length]);
-        (texture.n_missing, texture.distance(&whole), start)
-    });
+    let mut judged: Vec<(usize, Texture)> = starts
+        .map(|start| (start, Texture::of(&source[start..start + length])))
+        .collect();
+    let fewest = judged.iter().map(|(_, texture)| texture.n_missing).min();
+    judged.retain(|(_, texture)| Some(texture.n_missing) == fewest);
+    let mean = |figure: fn(&Texture) -> f64| {
+        trimmed_mean(judged.iter().map(|(_, texture)| figure(texture)).collect())
+    };
+    let usual = Texture {
+        variance: mean(|texture| texture.variance),
+        roughness: mean(|texture| texture.roughness),
+        n_missing: 0,
+    };
     judged
-        .min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))
-        .map_or(0, |(_, _, start)| start)
+        .iter()
+        .min_by(|a, b| a.1.distance(&usual).total_cmp(&b.1.distance(&usual)))
+        .map_or(0, |&(start, _)| start)
+}
+
+/// The mean without the largest fiftieth, and without both stretches that one artefact can be in.
+fn trimmed_mean(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    if values.len() >= FEWEST_TO_TRIM {
+        values.truncate(values.len() - OVERLAP.max(values.len() / EXTREME));
+    }
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// How strong and how rough a series is.

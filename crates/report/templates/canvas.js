@@ -28,7 +28,8 @@ function surface(canvas, height = canvas.clientHeight) {
   const color = (name) => style.getPropertyValue("--" + name).trim();
   context.font = "12px " + getComputedStyle(document.body).fontFamily;
   context.lineJoin = "round";
-  return { context, width, height, ink: color("ink"), quiet: color("quiet"), rule: color("rule"), grid: color("grid"), page: color("page"), panel: color("panel"), link: color("link"), bad: color("bad") };
+  const colors = Object.fromEntries(["ink", "quiet", "rule", "grid", "link", "bad"].map((name) => [name, color(name)]));
+  return { context, width, height, ...colors };
 }
 
 // A colour of a line as it is on this page: brighter on a dark one.
@@ -67,8 +68,9 @@ function text(value, digits = 4) {
   if (value === null || !Number.isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  const short = size >= 1e6 || size < 1e-4 ? value.toExponential(Math.max(digits - 2, 0)).replace(/\.?0+e/, "e").replace("e+", "e") : String(Number(value.toPrecision(digits)));
-  return short.replace(/-/g, "−");
+  const short = () => String(Number(value.toPrecision(digits)));
+  const exponent = () => value.toExponential(Math.max(digits - 2, 0)).replace(/\.?0+e/, "e").replace("e+", "e");
+  return (size >= 1e6 || size < 1e-4 ? exponent() : short()).replace(/-/g, "−");
 }
 
 // Text cut to a width.
@@ -77,6 +79,57 @@ function fitted(context, words, width) {
   let end = words.length;
   while (end > 1 && context.measureText(words.slice(0, end) + "…").width > width) end--;
   return words.slice(0, end) + "…";
+}
+
+// A straight path of thin lines.
+function stroke(context, points) {
+  context.lineWidth = 1;
+  context.beginPath();
+  points.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
+  context.stroke();
+}
+
+// A title along the left side.
+function sideTitle(context, words, y) {
+  context.save();
+  context.translate(9, y);
+  context.rotate(-Math.PI / 2);
+  context.textAlign = "center";
+  context.fillText(words, 0, 0);
+  context.restore();
+}
+
+// Lowest and highest of some numbers that an axis can show, never the same.
+function extent(values, log) {
+  let low = Infinity, high = -Infinity;
+  for (const value of values) {
+    if (value === null || !Number.isFinite(value) || (log && value <= 0)) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  if (low > high) return log ? [1, 10] : [0, 1];
+  if (low === high) return log ? [low / 2, low * 2] : [low - 0.5, high + 0.5];
+  return [low, high];
+}
+
+// A range with a little room at both ends.
+function padded([low, high], log) {
+  const room = 0.05 * (high - low), factor = log ? (high / low) ** 0.05 : 1;
+  return log ? [low / factor, high * factor] : [low - room, high + room];
+}
+
+// Numbers to pixels; `back` goes the other way.
+function scale([low, high], [from, to], log) {
+  const turn = log ? Math.log : (value) => value, back = log ? Math.exp : (value) => value, a = turn(low), b = turn(high);
+  const map = (value) => from + ((turn(value) - a) / (b - a)) * (to - from);
+  map.back = (pixel) => back(a + ((pixel - from) / (to - from)) * (b - a));
+  return map;
+}
+
+// Where in an element the pointer is.
+function placeIn(element, event) {
+  const box = element.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
 }
 
 // Bytes of a base64 text.
@@ -94,7 +147,12 @@ function showTip(host, x, y, lines) {
   tip.hidden = false;
   tip.replaceChildren(...lines.map(([color, words]) => {
     const line = document.createElement("div");
-    if (color) { const swatch = document.createElement("span"); swatch.className = "swatch"; swatch.style.background = color; line.append(swatch); }
+    if (color) {
+      const swatch = document.createElement("span");
+      swatch.className = "swatch";
+      swatch.style.background = color;
+      line.append(swatch);
+    }
     line.append(words);
     return line;
   }));

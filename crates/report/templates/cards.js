@@ -2,7 +2,8 @@
 
 function drawStretch(canvas, card, color, rate) {
   const paper = surface(canvas), { context, width, height } = paper, bytes = bytesOf(card.samples);
-  const values = new Int16Array(bytes.buffer), n = values.length, [low, high] = extent(Array.from(values).filter((value) => value !== MISSING));
+  const values = new Int16Array(bytes.buffer), n = values.length;
+  const [low, high] = extent(Array.from(values).filter((value) => value !== MISSING));
   const bottom = height - 18, y = scale([low, high], [bottom - 4, 6]), x = (i) => 2 + (i / Math.max(n - 1, 1)) * (width - 4);
   const period = rate ? 1 / rate : 1, first = card.start * period;
   context.textBaseline = "middle"; context.textAlign = "center";
@@ -22,7 +23,7 @@ function drawStretch(canvas, card, color, rate) {
   context.stroke();
 }
 
-function drawSpectrum(canvas, decibels, color, resolution, highest, rate) {
+function drawSpectrum(canvas, decibels, color, { resolution, highest }, rate) {
   const paper = surface(canvas), { context, width, height } = paper, bottom = height - 18;
   context.textBaseline = "middle"; context.textAlign = "center"; context.fillStyle = paper.quiet;
   if (!decibels) return context.fillText("no spectrum", width / 2, height / 2);
@@ -43,10 +44,13 @@ function startCards(recording, decisions, explore) {
   const data = readData("cards"), list = document.querySelector(".cards"), cards = [...list.querySelectorAll(".card")];
   cards.forEach((card, k) => {
     const { color } = recording.series[k], own = data.cards[k], canvas = (name) => card.querySelector(`.${name} canvas`);
-    drawn(canvas("stretch"), () => drawStretch(canvas("stretch"), own, color, recording.rate));
-    drawn(canvas("spectrum"), () => drawSpectrum(canvas("spectrum"), own.spectrum, color, data.resolution, data.highest, recording.rate));
-    const where = canvas("where");
-    drawn(where, () => data.places ? drawHead(where, own.weights, data.places) : drawWeights(where, own.weights, data.channels, color));
+    const stretch = canvas("stretch"), spectrum = canvas("spectrum"), where = canvas("where");
+    drawn(stretch, () => drawStretch(stretch, own, color, recording.rate));
+    drawn(spectrum, () => drawSpectrum(spectrum, own.spectrum, color, data, recording.rate));
+    drawn(where, () => {
+      if (data.places) drawHead(where, own.weights, data.places);
+      else drawWeights(where, own.weights, data.channels, color);
+    });
     card.querySelector(".toggle").addEventListener("click", () => { focusCard(k, false); decisions.toggle(k); });
     card.querySelector(".explore").addEventListener("click", () => explore(k, own.start, data.length));
     card.addEventListener("focusin", () => focusCard(k, false));
@@ -64,10 +68,11 @@ function startCards(recording, decisions, explore) {
     const card = event.target.closest(".card");
     if (!card || event.ctrlKey || event.metaKey || event.altKey) return;
     const shown = [...list.querySelectorAll(".card")], at = shown.indexOf(card), k = cards.indexOf(card);
-    const onButton = event.target !== card, go = (place) => focusCard(cards.indexOf(shown[Math.min(Math.max(place, 0), shown.length - 1)]));
+    const onButton = event.target !== card, last = shown.length - 1;
+    const go = (place) => focusCard(cards.indexOf(shown[Math.min(Math.max(place, 0), last)]));
     const actions = {
       ArrowRight: () => go(at + 1), ArrowDown: () => go(at + 1), ArrowLeft: () => go(at - 1), ArrowUp: () => go(at - 1),
-      Home: () => go(0), End: () => go(shown.length - 1), r: () => decisions.set(k, true), a: () => decisions.set(k, false),
+      Home: () => go(0), End: () => go(last), r: () => decisions.set(k, true), a: () => decisions.set(k, false),
       // On a button the space bar presses it.
       " ": onButton ? null : () => decisions.toggle(k),
     };

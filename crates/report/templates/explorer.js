@@ -38,8 +38,13 @@ class Explorer {
     this.view = { from: start, to: start + span };
     this.again();
   }
-  move(share) { const span = this.view.to - this.view.from; this.show(this.view.from + share * span, this.view.to + share * span); }
-  zoom(factor, at = (this.view.from + this.view.to) / 2) { this.show(at + (this.view.from - at) * factor, at + (this.view.to - at) * factor); }
+  move(share) {
+    const by = share * (this.view.to - this.view.from);
+    this.show(this.view.from + by, this.view.to + by);
+  }
+  zoom(factor, at = (this.view.from + this.view.to) / 2) {
+    this.show(at + (this.view.from - at) * factor, at + (this.view.to - at) * factor);
+  }
   whole() { this.show(0, this.recording.samples); }
   // Source k at a stretch of time, from its card.
   go(k, start, length) {
@@ -50,16 +55,16 @@ class Explorer {
     this.viewport.focus({ preventScroll: true });
   }
 
-  x(sample) { return NAMES + ((sample - this.view.from) / (this.view.to - this.view.from)) * (this.canvas.clientWidth - NAMES); }
-  sampleAt(px) { return this.view.from + ((px - NAMES) / (this.canvas.clientWidth - NAMES)) * (this.view.to - this.view.from); }
+  samplesPerPixel() { return (this.view.to - this.view.from) / Math.max(this.canvas.clientWidth - NAMES, 1); }
+  x(sample) { return NAMES + (sample - this.view.from) / this.samplesPerPixel(); }
+  sampleAt(px) { return this.view.from + (px - NAMES) * this.samplesPerPixel(); }
   cleaning() { const box = this.find(".clean"); return box && box.checked ? this.decisions.list() : []; }
 
   // What is known of row i at this zoom.
   seriesOf(i) {
     const series = this.samples.get(i, this.again), { sources, bucket } = this.recording;
-    const each = (this.view.to - this.view.from) / Math.max(this.canvas.clientWidth - NAMES, 1);
-    const finer = series && this.file && i < sources && each < bucket ? this.file.get(i, series, this.view, this.again) : undefined;
-    return finer || series;
+    const readable = series && this.file && i < sources && this.samplesPerPixel() < bucket;
+    return (readable && this.file.get(i, series, this.view, this.again)) || series;
   }
 
   draw() {
@@ -82,7 +87,8 @@ class Explorer {
     const period = this.recording.rate ? 1 / this.recording.rate : 1, { from, to } = this.view;
     context.textBaseline = "middle"; context.textAlign = "center";
     for (const mark of ticks(from * period, to * period, (width - NAMES) / 100)) {
-      const px = this.x(mark / period), words = text(mark, 8) + (this.recording.rate ? " s" : ""), half = context.measureText(words).width / 2;
+      const px = this.x(mark / period), words = text(mark, 8) + (this.recording.rate ? " s" : "");
+      const half = context.measureText(words).width / 2;
       context.strokeStyle = grid; stroke(context, [[px, 0], [px, bottom]]);
       context.fillStyle = quiet; context.fillText(words, Math.min(Math.max(px, NAMES + half), width - half - 2), bottom + 13);
     }
@@ -91,7 +97,10 @@ class Explorer {
     for (const { sample, name } of this.recording.events) {
       if (sample < from || sample > to) continue;
       const px = this.x(sample);
-      context.strokeStyle = bad; context.setLineDash([3, 3]); stroke(context, [[px, 0], [px, bottom]]); context.setLineDash([]);
+      context.strokeStyle = bad;
+      context.setLineDash([3, 3]);
+      stroke(context, [[px, 0], [px, bottom]]);
+      context.setLineDash([]);
       if (px < free) continue;
       const words = fitted(context, name, 120);
       context.fillStyle = bad; context.fillText(words, px + 3, 8);
@@ -111,22 +120,29 @@ class Explorer {
     const found = this.seriesOf(i);
     if (!found) return context.fillText("…", NAMES + 4, middle);
     const y = (value) => middle - ((value - found.middle) / found.half) * this.gain * (ROW / 2 - 4);
-    const removed = i >= sources ? this.cleaning() : [], clean = removed.length ? this.samples.without(i - sources, removed, this.again) : undefined;
-    context.save(); context.beginPath(); context.rect(NAMES, top - ROW / 3, width - NAMES, ROW * 5 / 3); context.clip();
-    context.lineWidth = 1; context.globalAlpha = rejected ? 0.4 : 1;
-    context.strokeStyle = shade(about.color);
+    const removed = i >= sources ? this.cleaning() : [];
+    const clean = removed.length ? this.samples.without(i - sources, removed, this.again) : undefined;
+    context.save();
+    context.beginPath();
+    context.rect(NAMES, top - ROW / 3, width - NAMES, (ROW * 5) / 3);
+    context.clip();
+    Object.assign(context, { lineWidth: 1, globalAlpha: rejected ? 0.4 : 1, strokeStyle: shade(about.color) });
     drawSeries(context, found, this.view, NAMES, width, y);
-    if (clean) { context.strokeStyle = shade("#0072b2"); context.lineWidth = 1.3; drawSeries(context, clean, this.view, NAMES, width, y); }
+    if (clean) {
+      Object.assign(context, { lineWidth: 1.3, strokeStyle: shade("#0072b2") });
+      drawSeries(context, clean, this.view, NAMES, width, y);
+    }
     context.restore();
   }
 
   // The whole recording in one line, and which part of it is shown.
   drawOverview(i) {
-    const paper = surface(this.overview), { context, width, height } = paper, { samples } = this.recording, all = { from: 0, to: samples };
+    const paper = surface(this.overview), { context, width, height } = paper, { samples } = this.recording;
     const series = i === undefined ? undefined : this.samples.get(i, this.again);
+    const y = (value) => height / 2 - ((value - series.middle) / series.half) * (height / 2 - 3);
     context.strokeStyle = paper.quiet;
-    if (series) drawSeries(context, series, all, NAMES, width, (value) => height / 2 - ((value - series.middle) / series.half) * (height / 2 - 3));
-    const from = NAMES + (this.view.from / samples) * (width - NAMES), to = NAMES + (this.view.to / samples) * (width - NAMES);
+    if (series) drawSeries(context, series, { from: 0, to: samples }, NAMES, width, y);
+    const place = (sample) => NAMES + (sample / samples) * (width - NAMES), from = place(this.view.from), to = place(this.view.to);
     context.fillStyle = paper.link + "33"; context.fillRect(from, 0, Math.max(to - from, 2), height);
     context.strokeStyle = paper.link; context.strokeRect(from + 0.5, 0.5, Math.max(to - from - 1, 1), height - 1);
     context.fillStyle = paper.quiet; context.textBaseline = "middle"; context.fillText("all of it", 2, height / 2);
@@ -134,21 +150,25 @@ class Explorer {
 
   say(words) { this.find(".readout").textContent = words; }
   tell(px, py) {
-    const i = this.rows[Math.floor((py + this.viewport.scrollTop) / ROW)], sample = Math.round(this.sampleAt(px)), { rate, series } = this.recording;
-    if (i === undefined || px < NAMES || sample < 0 || sample >= this.recording.samples) return this.say("");
-    const found = this.seriesOf(i), value = found ? valueAt(found, sample) : null, unit = series[i].unit ? " " + series[i].unit : "";
-    this.say(`${series[i].name} · ${rate ? text(sample / rate, 7) + " s · " : ""}sample ${sample + 1} · ${value === null ? "missing" : text(value, 5) + unit}`);
+    const i = this.rows[Math.floor((py + this.viewport.scrollTop) / ROW)], sample = Math.round(this.sampleAt(px));
+    const { rate, series, samples } = this.recording;
+    if (i === undefined || px < NAMES || sample < 0 || sample >= samples) return this.say("");
+    const found = this.seriesOf(i), value = found ? valueAt(found, sample) : null, { name, unit } = series[i];
+    const time = rate ? `${text(sample / rate, 7)} s · ` : "", measured = `${text(value, 5)} ${unit || ""}`;
+    this.say(`${name} · ${time}sample ${sample + 1} · ${value === null ? "missing" : measured}`);
   }
 
   listen() {
     const actions = {
-      ".earlier": () => this.move(-0.5), ".later": () => this.move(0.5), ".closer": () => this.zoom(0.5), ".wider": () => this.zoom(2),
-      ".whole": () => this.whole(), ".taller": () => this.grow(1.5), ".flatter": () => this.grow(1 / 1.5),
+      ".earlier": () => this.move(-0.5), ".later": () => this.move(0.5), ".whole": () => this.whole(),
+      ".closer": () => this.zoom(0.5), ".wider": () => this.zoom(2),
+      ".taller": () => this.grow(1.5), ".flatter": () => this.grow(1 / 1.5),
     };
     for (const [name, action] of Object.entries(actions)) this.find(name).addEventListener("click", action);
     this.find(".what").addEventListener("change", () => this.chooseRows());
-    if (this.find(".clean")) this.find(".clean").addEventListener("change", () => this.cleanChanged());
-    if (this.find(".file")) this.find(".file").addEventListener("change", (event) => this.openFile(event.target.files[0]));
+    const clean = this.find(".clean"), file = this.find(".file");
+    if (clean) clean.addEventListener("change", () => this.cleanChanged());
+    if (file) file.addEventListener("change", () => this.openFile(file.files[0]));
     this.viewport.addEventListener("scroll", this.again);
     this.viewport.addEventListener("keydown", (event) => this.key(event));
     this.viewport.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
@@ -157,28 +177,30 @@ class Explorer {
       pinch: (factor, px) => this.zoom(1 / factor, this.sampleAt(px)),
       hover: (px, py) => this.tell(px, py),
     });
-    moved(this.overview, {
-      press: (px) => this.centre(px), drag: (by, px) => this.centre(px),
-    });
+    moved(this.overview, { press: (px) => this.centre(px), drag: (by, px) => this.centre(px) });
     this.canvas.addEventListener("dblclick", (event) => this.zoom(0.25, this.sampleAt(event.offsetX)));
   }
   grow(factor) { this.gain *= factor; this.again(); }
   centre(px) {
-    const middle = ((px - NAMES) / (this.overview.clientWidth - NAMES)) * this.recording.samples, half = (this.view.to - this.view.from) / 2;
+    const share = (px - NAMES) / (this.overview.clientWidth - NAMES), half = (this.view.to - this.view.from) / 2;
+    const middle = share * this.recording.samples;
     this.show(middle - half, middle + half);
   }
   // Cleaned channels are asked for: show channels, and say when there is nothing to remove.
   cleanChanged() {
-    if (this.find(".clean").checked && this.find(".what").value === "sources") { this.find(".what").value = "channels"; this.chooseRows(); }
-    this.say(this.find(".clean").checked && !this.decisions.list().length ? "No source is rejected yet, so the channels stay as they are." : "");
+    const wanted = this.find(".clean").checked, what = this.find(".what"), nothing = wanted && !this.decisions.list().length;
+    if (wanted && what.value === "sources") { what.value = "channels"; this.chooseRows(); }
+    this.say(nothing ? "No source is rejected yet, so the channels stay as they are." : "");
     this.again();
   }
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const span = this.view.to - this.view.from, { samples } = this.recording;
     const actions = {
-      ArrowLeft: () => this.move(-0.2), ArrowRight: () => this.move(0.2), "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
-      "0": () => this.whole(), "]": () => this.grow(1.25), "[": () => this.grow(0.8), Home: () => this.show(0, this.view.to - this.view.from),
-      End: () => this.show(this.recording.samples - (this.view.to - this.view.from), this.recording.samples),
+      ArrowLeft: () => this.move(-0.2), ArrowRight: () => this.move(0.2), "0": () => this.whole(),
+      Home: () => this.show(0, span), End: () => this.show(samples - span, samples),
+      "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
+      "]": () => this.grow(1.25), "[": () => this.grow(0.8),
     };
     if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
   }
@@ -191,18 +213,26 @@ class Explorer {
   }
   async openFile(file) {
     if (!file) return;
-    try { this.file = await SourceFile.open(file, this.recording); this.say(`${file.name} is open: zoom in to see single samples.`); } catch (error) { this.say(error.message); }
+    try {
+      this.file = await SourceFile.open(file, this.recording);
+      this.say(`${file.name} is open: zoom in to see single samples.`);
+    } catch (error) { this.say(error.message); }
     this.again();
   }
 }
 
 // Presses, drags and pinches on a canvas.
 function moved(canvas, { press, drag, pinch, hover }) {
-  const fingers = new Map(), place = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+  const fingers = new Map();
   const apart = () => { const [a, b] = [...fingers.values()]; return Math.max(Math.abs(a[0] - b[0]), 1); };
-  canvas.addEventListener("pointerdown", (event) => { fingers.set(event.pointerId, place(event)); canvas.setPointerCapture(event.pointerId); if (press) press(place(event)[0]); });
+  canvas.addEventListener("pointerdown", (event) => {
+    const place = placeIn(canvas, event);
+    fingers.set(event.pointerId, place);
+    canvas.setPointerCapture(event.pointerId);
+    if (press) press(place[0]);
+  });
   canvas.addEventListener("pointermove", (event) => {
-    const now = place(event), before = fingers.get(event.pointerId);
+    const now = placeIn(canvas, event), before = fingers.get(event.pointerId);
     if (!before) { if (hover) hover(...now); return; }
     const wide = fingers.size === 2 ? apart() : 0;
     fingers.set(event.pointerId, now);

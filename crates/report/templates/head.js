@@ -23,12 +23,18 @@ function drawHead(canvas, weights, places) {
     context.fillStyle = ramp(DIVERGING, 0.5 + interpolated(known, x, y) / most / 2);
     context.fillRect(middle[0] + px, middle[1] + py, cell + 0.6, cell + 0.6);
   }
-  context.strokeStyle = paper.quiet; context.lineWidth = 1.2;
-  context.beginPath(); context.arc(...middle, radius, 0, 2 * Math.PI); context.stroke();
-  context.beginPath(); context.moveTo(middle[0] - 7, middle[1] - radius + 1);
-  context.lineTo(middle[0], middle[1] - radius - 8); context.lineTo(middle[0] + 7, middle[1] - radius + 1); context.stroke();
+  const [x, y] = middle, top = y - radius;
+  context.strokeStyle = paper.quiet;
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.stroke();
+  stroke(context, [[x - 7, top + 1], [x, top - 8], [x + 7, top + 1]]);
   context.fillStyle = "#1b1f24";
-  for (const { place } of known) { context.beginPath(); context.arc(middle[0] + place[0] * radius, middle[1] - place[1] * radius, 1.3, 0, 7); context.fill(); }
+  for (const { place } of known) {
+    context.beginPath();
+    context.arc(middle[0] + place[0] * radius, middle[1] - place[1] * radius, 1.3, 0, 7);
+    context.fill();
+  }
 }
 
 function drawWeights(canvas, weights, channels, color) {
@@ -42,7 +48,8 @@ function drawWeights(canvas, weights, channels, color) {
     const tall = (Math.abs(weight) / most) * (zero - 3);
     context.fillRect((c + 0.12) * wide, weight < 0 ? zero : zero - tall, Math.max(0.76 * wide, 0.7), tall);
   });
-  context.fillStyle = paper.quiet; context.textBaseline = "middle"; context.textAlign = "center"; context.font = "10px " + context.font.split("px ")[1];
+  Object.assign(context, { fillStyle: paper.quiet, textBaseline: "middle", textAlign: "center" });
+  context.font = "10px " + context.font.split("px ")[1];
   if (named) channels.forEach((name, c) => context.fillText(fitted(context, name, wide - 1), (c + 0.5) * wide, height - 6));
   else context.fillText(`${n} channels`, width / 2, height - 6);
 }

@@ -1,6 +1,6 @@
 // Starts what is on the page: charts when they can be seen, sections when they are opened, and the tools of a run.
 
-const makers = { lines: curveChart, rows: curveChart, heat: heatChart, bars: barChart };
+const makers = { lines: CurveChart, rows: CurveChart, heat: HeatChart, bars: BarChart };
 for (const host of document.querySelectorAll(".chart")) {
   const canvas = document.createElement("canvas");
   host.append(canvas);
@@ -9,7 +9,7 @@ for (const host of document.querySelectorAll(".chart")) {
     if (made || !host.clientWidth) return;
     made = true;
     const spec = JSON.parse(host.closest("figure").querySelector("script").textContent);
-    makers[spec.kind](host, canvas, spec);
+    new makers[spec.kind](host, canvas, spec);
     host.dataset.drawn = spec.kind;
   };
   // A closed section has no size: its charts are made when it is opened.

@@ -27,13 +27,18 @@ function drawPoints(context, level, start, view, left, each, y) {
     open = true;
   }
   if (!dots) return;
-  for (let i = first; i <= last; i++) if (!isMissing(low[i])) { context.moveTo(x(i) + 2, y(low[i])); context.arc(x(i), y(low[i]), 2, 0, 7); }
+  for (let i = first; i <= last; i++) {
+    if (isMissing(low[i])) continue;
+    context.moveTo(x(i) + 2, y(low[i]));
+    context.arc(x(i), y(low[i]), 2, 0, 7);
+  }
 }
 
 function drawColumns(context, level, start, view, left, right, each, y) {
   const { low, high, size } = level, n = low.length;
   for (let px = 0, open = false; px < right - left; px++) {
-    const first = Math.floor((view.from + px * each - start) / size), end = Math.max(Math.floor((view.from + (px + 1) * each - start) / size), first + 1);
+    const bucket = (at) => Math.floor((view.from + at * each - start) / size), first = bucket(px);
+    const end = Math.max(bucket(px + 1), first + 1);
     let least = Infinity, most = -Infinity;
     for (let i = Math.max(first, 0); i < end && i < n; i++) {
       if (isMissing(low[i])) continue;
@@ -60,10 +65,12 @@ class SourceFile {
     const head = new Uint8Array(await file.slice(0, 4096).arrayBuffer()), words = new TextDecoder("latin1").decode(head);
     const length = head[8] | (head[9] << 8), header = words.slice(10, 10 + length);
     const shape = /'shape': \((\d+), (\d+)\)/.exec(header), expected = `${recording.samples} × ${recording.sources}`;
-    if (!words.startsWith("\x93NUMPY\x01") || !header.includes("'<f4'") || !header.includes("'fortran_order': False") || !shape) {
+    const ours = head[0] === 0x93 && words.startsWith("NUMPY\x01", 1) && header.includes("'<f4'");
+    if (!ours || !header.includes("'fortran_order': False") || !shape) {
       throw new Error(`${file.name}: expected sources.npy of this run, found another kind of file`);
     }
-    if (`${shape[1]} × ${shape[2]}` !== expected) throw new Error(`${file.name}: expected ${expected} numbers, found ${shape[1]} × ${shape[2]}`);
+    const found = `${shape[1]} × ${shape[2]}`;
+    if (found !== expected) throw new Error(`${file.name}: expected ${expected} numbers, found ${found}`);
     return new SourceFile(file, 10 + length, recording);
   }
 

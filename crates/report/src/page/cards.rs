@@ -126,8 +126,8 @@ fn caption(report: &Report<'_>, length: usize, too_long_to_play: bool) -> String
         };
         format!(
             "Of each source {} in a row{size} are shown: of all such stretches without missing \
-             samples, the one whose variance and whose variance of differences are closest to \
-             those of the whole source, in logarithms.",
+             samples, the one whose variance and whose variance of differences are closest, in \
+             logarithms, to the means of all stretches but the most extreme fiftieth.",
             counted(length, "sample")
         )
     };
