@@ -37,12 +37,13 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `spectrum`, `time_scale`, `stretch` | what is said of a source: its spectrum, its correlation time, the stretch that is most like it |
+//! | `spectrum`, `time_scale` | what is said of a source: its spectrum, its correlation time |
+//! | `stretch` | which part of a source is most like the whole |
 //! | `montage` | where electrodes are, by their names |
 //! | `samples` | the recording as text in the page |
-//! | [`notes`] | verdicts, labels and events that others found, for the page to show |
+//! | [`notes`] | verdicts, labels and events that others found |
 //! | `decimate`, `number`, `palette` | long series made short, numbers made readable, colours |
-//! | `page` | sections of the page and what their scripts draw; scripts, style and template are in `templates/` |
+//! | `page` | sections of the page; their scripts, style and templates are in `templates/` |
 //! | `figures` | static pictures (plotters, with a bundled font) |
 //! | [`parts`] | what pages are made of, for programs that write pages of their own |
 //!

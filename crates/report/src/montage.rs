@@ -1,12 +1,12 @@
 //! Where electrodes are on the head, by their names in the international 10-20 system and its
 //! extension 10-10.
 //!
-//! In: the name of a channel. Out: its place seen from above, nose up, as x and y with the vertex at
-//! the origin and the circle of nasion, ears and inion at distance 1; `None` for a name that is not
-//! of the system. Places follow the rules of the system on a sphere: the ring from Fpz over T7 to Oz
-//! lies 72° from the vertex, its electrodes 18° apart, and those between ring and midline divide the
-//! great circle between the two. Distances from the origin are proportional to the angle from the
-//! vertex. Measured heads differ by a few millimetres; positions in files are not read.
+//! In: the name of a channel. Out: its place seen from above, nose up, as x and y with the vertex
+//! at the origin and the circle of nasion, ears and inion at distance 1; `None` for a name that is
+//! not of the system. Places follow the rules of the system on a sphere: the ring from Fpz over T7
+//! to Oz lies 72° from the vertex, its electrodes 18° apart, and those between ring and midline
+//! divide the great circle between the two. Distances from the origin are proportional to the angle
+//! from the vertex. Measured heads differ by a few millimetres; positions in files are not read.
 
 /// Letters of a row of electrodes, the azimuth of its place on the ring in degrees from the nose,
 /// and the angle of its midline electrode, from the vertex towards the nose.
@@ -49,7 +49,8 @@ pub fn place(channel: &str) -> Option<[f64; 2]> {
     let number: u32 = place.parse().ok().filter(|n| (1..=10).contains(n))?;
     let azimuth = if number % 2 == 1 { -azimuth } else { azimuth };
     let step = number.div_ceil(2);
-    // The rows at both ends have no electrodes between ring and midline: Fp1 and O1 are on the ring.
+    // The rows at both ends have no electrodes between ring and midline: Fp1 and O1 are on the
+    // ring.
     let ends = matches!(letters, "FP" | "O");
     match (ends, step) {
         (true, 1) => Some(from_above(azimuth, RING)),

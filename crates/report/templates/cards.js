@@ -29,7 +29,8 @@ function drawSpectrum(canvas, decibels, color, { resolution, highest }, rate) {
   if (!decibels) return context.fillText("no spectrum", width / 2, height / 2);
   const shown = decibels.slice(0, Math.ceil(highest / resolution)), [low, high] = extent(shown);
   const x = scale([0, highest], [2, width - 2]), y = scale([Math.max(low, high - 80), high], [bottom - 3, 5]);
-  for (const mark of ticks(0, highest, width / 60)) {
+  const room = context.measureText(text(highest) + " Hz").width + 16;
+  for (const mark of ticks(0, highest, width / room)) {
     context.strokeStyle = paper.grid; stroke(context, [[x(mark), 2], [x(mark), bottom]]);
     const words = text(mark) + (rate && mark > 0 ? " Hz" : ""), half = context.measureText(words).width / 2;
     context.fillText(words, Math.min(Math.max(x(mark), half), width - half), height - 8);
@@ -80,7 +81,7 @@ function startCards(recording, decisions, explore) {
     if (action) { event.preventDefault(); action(); }
   });
   document.querySelector(".sort").addEventListener("change", (event) => {
-    const by = event.target.value, order = cards.map((card, k) => ({ card, k, value: Number(card.dataset[by] || 0) }));
+    const by = event.target.value, order = cards.map((card, k) => ({ card, k, value: Number(card.dataset[by]) || 0 }));
     order.sort((a, b) => (by === "share" ? b.value - a.value : a.value - b.value) || a.k - b.k);
     list.append(...order.map(({ card }) => card));
   });

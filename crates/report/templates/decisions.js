@@ -1,5 +1,7 @@
 // Which sources are rejected: kept in the page and, where the browser allows it, from one visit to the next.
-// Out: a file `decisions.json`, and the command that removes what was rejected.
+// Out: the command that removes what was rejected, and a file `decisions.json`:
+// {"strt": "decisions", "version": 1, "run": name of the folder, "fingerprint": that of the recording in 16 hexadecimal digits,
+//  "sources": [{"name": "s1", "keep": true}, …]}
 
 class Decisions {
   constructor(recording) {
@@ -31,13 +33,16 @@ class Decisions {
   keepAll() { this.rejected.clear(); this.changed(); }
   changed() { this.remember(); for (const listener of this.listeners) listener(); }
 
-  run() { return this.recording.run || "RUN"; }
   json() {
     const sources = this.names.map((name, k) => ({ name, keep: !this.rejected.has(k) }));
-    const about = { strt: "decisions", version: 1, run: this.run(), fingerprint: this.recording.fingerprint };
-    return JSON.stringify({ ...about, sources }, null, 2) + "\n";
+    // What is undefined is left out: a page outside a folder knows no run.
+    const { run, fingerprint } = this.recording, about = { strt: "decisions", version: 1, run: run || undefined };
+    return JSON.stringify({ ...about, fingerprint, sources }, null, 2) + "\n";
   }
-  command() { return `strt clean ${shellWord(this.run())} --remove ${this.list().map((k) => this.names[k]).join(",")}`; }
+  command() {
+    const { run } = this.recording, names = this.list().map((k) => this.names[k]);
+    return `strt clean ${run ? shellWord(run) : "RUN"} --remove ${names.join(",")}`;
+  }
 }
 
 // A name as a shell takes it for one word, and no option.

@@ -1,6 +1,8 @@
 // The explorer: rows of sources and channels over the whole recording, moved and zoomed by mouse, touch and keyboard.
 
-const ROW = 56, AXIS = 24, NAMES = 92, FEWEST = 10;
+const ROW = 56, AXIS = 24, MOST_ROWS = 11, FEWEST = 10;
+// Pixels for the names of rows: less on a telephone.
+const namesWide = () => (innerWidth < 600 ? 56 : 92);
 
 class Explorer {
   constructor(recording, samples, decisions) {
@@ -27,7 +29,8 @@ class Explorer {
     const { sources, series } = this.recording, what = this.find(".what").value, all = series.map((_, i) => i);
     this.rows = all.filter((i) => what === "all" || (i < sources) === (what === "sources"));
     this.find(".spacer").style.height = this.rows.length * ROW + AXIS + "px";
-    this.viewport.style.height = Math.min(this.rows.length * ROW + AXIS, 11 * ROW + AXIS) + "px";
+    // Two pixels are its borders.
+    this.viewport.style.height = Math.min(this.rows.length, MOST_ROWS) * ROW + AXIS + 2 + "px";
     this.again();
   }
 
@@ -55,9 +58,9 @@ class Explorer {
     this.viewport.focus({ preventScroll: true });
   }
 
-  samplesPerPixel() { return (this.view.to - this.view.from) / Math.max(this.canvas.clientWidth - NAMES, 1); }
-  x(sample) { return NAMES + (sample - this.view.from) / this.samplesPerPixel(); }
-  sampleAt(px) { return this.view.from + (px - NAMES) * this.samplesPerPixel(); }
+  samplesPerPixel() { return (this.view.to - this.view.from) / Math.max(this.canvas.clientWidth - namesWide(), 1); }
+  x(sample) { return namesWide() + (sample - this.view.from) / this.samplesPerPixel(); }
+  sampleAt(px) { return this.view.from + (px - namesWide()) * this.samplesPerPixel(); }
   cleaning() { const box = this.find(".clean"); return box && box.checked ? this.decisions.list() : []; }
 
   // What is known of row i at this zoom.
@@ -86,13 +89,13 @@ class Explorer {
   drawAxis({ context, width, grid, quiet, bad }, bottom) {
     const period = this.recording.rate ? 1 / this.recording.rate : 1, { from, to } = this.view;
     context.textBaseline = "middle"; context.textAlign = "center";
-    for (const mark of ticks(from * period, to * period, (width - NAMES) / 100)) {
+    for (const mark of ticks(from * period, to * period, (width - namesWide()) / 100)) {
       const px = this.x(mark / period), words = text(mark, 8) + (this.recording.rate ? " s" : "");
       const half = context.measureText(words).width / 2;
       context.strokeStyle = grid; stroke(context, [[px, 0], [px, bottom]]);
-      context.fillStyle = quiet; context.fillText(words, Math.min(Math.max(px, NAMES + half), width - half - 2), bottom + 13);
+      context.fillStyle = quiet; context.fillText(words, Math.min(Math.max(px, namesWide() + half), width - half - 2), bottom + 13);
     }
-    let free = NAMES;
+    let free = namesWide();
     context.textAlign = "left";
     for (const { sample, name } of this.recording.events) {
       if (sample < from || sample > to) continue;
@@ -113,24 +116,24 @@ class Explorer {
     const rejected = i < sources && this.decisions.rejected.has(i), middle = top + ROW / 2;
     context.strokeStyle = rule; stroke(context, [[0, top + ROW], [width, top + ROW]]);
     context.textAlign = "left"; context.textBaseline = "middle"; context.fillStyle = rejected ? quiet : ink;
-    context.fillText(fitted(context, about.name, NAMES - 8), 2, middle - (rejected || about.unit ? 7 : 0));
+    context.fillText(fitted(context, about.name, namesWide() - 8), 2, middle - (rejected || about.unit ? 7 : 0));
     context.fillStyle = quiet;
     if (rejected) context.fillText("rejected", 2, middle + 8);
-    else if (about.unit) context.fillText(fitted(context, about.unit, NAMES - 8), 2, middle + 8);
+    else if (about.unit) context.fillText(fitted(context, about.unit, namesWide() - 8), 2, middle + 8);
     const found = this.seriesOf(i);
-    if (!found) return context.fillText("…", NAMES + 4, middle);
+    if (!found) return context.fillText("…", namesWide() + 4, middle);
     const y = (value) => middle - ((value - found.middle) / found.half) * this.gain * (ROW / 2 - 4);
     const removed = i >= sources ? this.cleaning() : [];
     const clean = removed.length ? this.samples.without(i - sources, removed, this.again) : undefined;
     context.save();
     context.beginPath();
-    context.rect(NAMES, top - ROW / 3, width - NAMES, (ROW * 5) / 3);
+    context.rect(namesWide(), top - ROW / 3, width - namesWide(), (ROW * 5) / 3);
     context.clip();
     Object.assign(context, { lineWidth: 1, globalAlpha: rejected ? 0.4 : 1, strokeStyle: shade(about.color) });
-    drawSeries(context, found, this.view, NAMES, width, y);
+    drawSeries(context, found, this.view, namesWide(), width, y);
     if (clean) {
       Object.assign(context, { lineWidth: 1.3, strokeStyle: shade("#0072b2") });
-      drawSeries(context, clean, this.view, NAMES, width, y);
+      drawSeries(context, clean, this.view, namesWide(), width, y);
     }
     context.restore();
   }
@@ -141,8 +144,9 @@ class Explorer {
     const series = i === undefined ? undefined : this.samples.get(i, this.again);
     const y = (value) => height / 2 - ((value - series.middle) / series.half) * (height / 2 - 3);
     context.strokeStyle = paper.quiet;
-    if (series) drawSeries(context, series, { from: 0, to: samples }, NAMES, width, y);
-    const place = (sample) => NAMES + (sample / samples) * (width - NAMES), from = place(this.view.from), to = place(this.view.to);
+    if (series) drawSeries(context, series, { from: 0, to: samples }, namesWide(), width, y);
+    const place = (sample) => namesWide() + (sample / samples) * (width - namesWide());
+    const from = place(this.view.from), to = place(this.view.to);
     context.fillStyle = paper.link + "33"; context.fillRect(from, 0, Math.max(to - from, 2), height);
     context.strokeStyle = paper.link; context.strokeRect(from + 0.5, 0.5, Math.max(to - from - 1, 1), height - 1);
     context.fillStyle = paper.quiet; context.textBaseline = "middle"; context.fillText("all of it", 2, height / 2);
@@ -152,7 +156,7 @@ class Explorer {
   tell(px, py) {
     const i = this.rows[Math.floor((py + this.viewport.scrollTop) / ROW)], sample = Math.round(this.sampleAt(px));
     const { rate, series, samples } = this.recording;
-    if (i === undefined || px < NAMES || sample < 0 || sample >= samples) return this.say("");
+    if (i === undefined || px < namesWide() || sample < 0 || sample >= samples) return this.say("");
     const found = this.seriesOf(i), value = found ? valueAt(found, sample) : null, { name, unit } = series[i];
     const time = rate ? `${text(sample / rate, 7)} s · ` : "", measured = `${text(value, 5)} ${unit || ""}`;
     this.say(`${name} · ${time}sample ${sample + 1} · ${value === null ? "missing" : measured}`);
@@ -173,7 +177,7 @@ class Explorer {
     this.viewport.addEventListener("keydown", (event) => this.key(event));
     this.viewport.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     moved(this.canvas, {
-      drag: (by) => { const share = -by / (this.canvas.clientWidth - NAMES); this.move(share); },
+      drag: (by) => { const share = -by / (this.canvas.clientWidth - namesWide()); this.move(share); },
       pinch: (factor, px) => this.zoom(1 / factor, this.sampleAt(px)),
       hover: (px, py) => this.tell(px, py),
     });
@@ -182,7 +186,7 @@ class Explorer {
   }
   grow(factor) { this.gain *= factor; this.again(); }
   centre(px) {
-    const share = (px - NAMES) / (this.overview.clientWidth - NAMES), half = (this.view.to - this.view.from) / 2;
+    const share = (px - namesWide()) / (this.overview.clientWidth - namesWide()), half = (this.view.to - this.view.from) / 2;
     const middle = share * this.recording.samples;
     this.show(middle - half, middle + half);
   }
@@ -207,7 +211,7 @@ class Explorer {
   // The wheel alone scrolls the rows, as it does everywhere.
   wheel(event) {
     if (event.ctrlKey || event.metaKey) this.zoom(Math.exp(event.deltaY * 0.004), this.sampleAt(event.offsetX));
-    else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.move(event.deltaX / (this.canvas.clientWidth - NAMES));
+    else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.move(event.deltaX / (this.canvas.clientWidth - namesWide()));
     else return;
     event.preventDefault();
   }

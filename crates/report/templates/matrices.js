@@ -59,7 +59,7 @@ class HeatChart {
     context.fillStyle = quiet;
     context.textAlign = "left";
     for (const mark of ticks(...this.range, tall / 50)) {
-      context.fillText(text(mark, 3), width - 41, bottom - this.share(mark) * tall);
+      context.fillText(text(mark, 3), width - 41, Math.max(bottom - this.share(mark) * tall, top + 6));
     }
   }
 

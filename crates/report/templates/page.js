@@ -15,7 +15,6 @@ for (const host of document.querySelectorAll(".chart")) {
   // A closed section has no size: its charts are made when it is opened.
   const fold = host.closest("details");
   if (fold) fold.addEventListener("toggle", make);
-  addEventListener("beforeprint", make);
   make();
 }
 // A link to a section opens it.

@@ -11,19 +11,19 @@ function levelFor(series, samplesPerPixel) {
 function drawSeries(context, series, view, left, right, y) {
   const each = (view.to - view.from) / (right - left), level = levelFor(series, each), start = level.start || 0;
   context.beginPath();
-  if (each < level.size) drawPoints(context, level, start, view, left, each, y);
+  if (each < level.size && level.low !== level.high) drawStairs(context, level, view, left, each, y);
+  else if (each < level.size) drawPoints(context, level, start, view, left, each, y);
   else drawColumns(context, level, start, view, left, right, each, y);
   context.stroke();
 }
 
 function drawPoints(context, level, start, view, left, each, y) {
-  const { low, high, size } = level, x = (i) => left + (start + (i + 0.5) * size - 0.5 - view.from) / each;
+  const { low, size } = level, x = (i) => left + (start + (i + 0.5) * size - 0.5 - view.from) / each;
   const first = Math.max(Math.floor((view.from - start) / size) - 1, 0);
   const last = Math.min(Math.ceil((view.to - start) / size) + 1, low.length - 1), dots = size === 1 && each < 1 / 7;
   for (let i = first, open = false; i <= last; i++) {
     if (isMissing(low[i])) { open = false; continue; }
     if (open) context.lineTo(x(i), y(low[i])); else context.moveTo(x(i), y(low[i]));
-    if (low !== high) context.lineTo(x(i), y(high[i]));
     open = true;
   }
   if (!dots) return;
@@ -31,6 +31,20 @@ function drawPoints(context, level, start, view, left, each, y) {
     if (isMissing(low[i])) continue;
     context.moveTo(x(i) + 2, y(low[i]));
     context.arc(x(i), y(low[i]), 2, 0, 7);
+  }
+}
+
+// Buckets that are wider than a pixel: a line at the highest value of each and one at the lowest, for what is between them
+// is not known.
+function drawStairs(context, level, view, left, each, y) {
+  const { low, size } = level, first = Math.max(Math.floor(view.from / size), 0);
+  const last = Math.min(Math.ceil(view.to / size), low.length - 1);
+  const x = (sample) => left + (sample - view.from) / each;
+  for (const values of [level.low, level.high]) for (let i = first, open = false; i <= last; i++) {
+    if (isMissing(low[i])) { open = false; continue; }
+    if (open) context.lineTo(x(i * size), y(values[i])); else context.moveTo(x(i * size), y(values[i]));
+    context.lineTo(x((i + 1) * size), y(values[i]));
+    open = true;
   }
 }
 

@@ -274,6 +274,39 @@ fn single_samples_of_long_recordings_come_from_their_file() {
     assert_eq!(tab.complaints(), [""; 0]);
 }
 
+#[test]
+fn sources_of_a_sound_can_be_played() {
+    let Some(browser) = Browser::find() else {
+        return;
+    };
+    let run = small(Config::new(2), &NAMES, 20);
+    assert!(!run.html().contains("class=\"play\""), "250 Hz is no sound");
+    let run = Run {
+        recording: run.recording.clone().with_sampling_rate(4000.0).unwrap(),
+        ..run
+    };
+    let mut tab = browser.open(&run.html(), 1280);
+    tab.wait_for("tools.samples.get(0) !== undefined");
+    let sound = "(() => { const values = tools.samples.get(0).levels[0].low; \
+         const s = soundOf(new AudioContext(), values, 4000), v = s.getChannelData(0); \
+         return [s.sampleRate, s.duration, Math.max(...v.map(Math.abs)), v[220]]; })()";
+    let sound = tab.evaluate(sound);
+    assert_eq!((&sound[0], &sound[1]), (&json!(8000), &json!(0.1)));
+    assert!((sound[2].as_f64().unwrap() - 0.9).abs() < 1e-4, "{sound}");
+    assert_eq!(sound[3], 0, "missing samples are silent");
+    tab.evaluate(
+        "window.heard = []; const start = AudioBufferSourceNode.prototype.start; \
+         AudioBufferSourceNode.prototype.start = function () { heard.push(this.buffer.length); \
+         this.loop = true; start.call(this); }",
+    );
+    tab.click(".card:nth-child(2) .play");
+    tab.wait_for("document.querySelector('.card:nth-child(2) .play').textContent === '■ Stop'");
+    assert_eq!(tab.evaluate("heard"), json!([800]));
+    tab.click(".card:nth-child(2) .play");
+    tab.wait_for("document.querySelector('.card:nth-child(2) .play').textContent === '▶ Play'");
+    assert_eq!(tab.complaints(), [""; 0]);
+}
+
 /// The number of the card that has the focus.
 fn focused(tab: &mut Tab) -> u64 {
     let number = tab.evaluate("Number(document.activeElement.dataset.number)");

@@ -1,24 +1,18 @@
 //! What was found: one card a source, to be looked at and kept or rejected.
 //!
 //! In: a report and the correlation times of its sources. Out: the words of every card, complete
-//! without scripts, and the numbers that `templates/cards.js` draws: a stretch of the source sample
-//! by sample, its spectrum, and its weight in every channel. Which sources are rejected is decided
-//! in the page (`templates/decisions.js`), never here.
+//! without scripts; what is drawn on it is made in `pictures.rs`. Which sources are rejected is
+//! decided in the page (`templates/decisions.js`), never here.
 
 use super::chart::script_safe;
+use super::pictures::{self, Picture};
 use super::view::{Part, Section};
 use super::{explorer, source_name};
 use crate::notes::{Label, Verdict};
-use crate::number::{ChartNumber, counted, percent, significant, trimmed};
-use crate::samples::{Levels, base64};
-use crate::spectrum::{Spectrum, welch};
-use crate::{Report, montage, palette, stretch};
-use serde_json::{Value, json};
+use crate::number::{counted, percent, significant, trimmed};
+use crate::spectrum::Spectrum;
+use crate::{Report, palette, stretch};
 
-/// Share of the power of a source below the highest frequency of its spectrum that is shown.
-const POWER_SHOWN: f64 = 0.99;
-/// Electrodes with known places from which a map of the head can be drawn.
-const FEWEST_PLACES: usize = 8;
 /// Channels that are named as those where a source is strongest.
 const STRONGEST: usize = 3;
 /// Samples a second from which a source can be listened to.
@@ -74,15 +68,9 @@ pub struct VerdictWords {
 pub fn section(report: &Report<'_>, times: &[usize]) -> Section {
     let n_sources = report.n_sources();
     let rate = report.recording.sampling_rate();
-    let sources: Vec<Vec<f64>> = (0..n_sources).map(|k| report.source(k)).collect();
-    let spectra: Vec<Option<Spectrum>> = sources
-        .iter()
-        .map(|source| welch(source, rate.unwrap_or(1.0)))
-        .collect();
     let length = stretch::length(report.recording.n_samples(), rate);
-    let starts: Vec<usize> = sources
-        .iter()
-        .map(|source| stretch::typical(source, length))
+    let pictures: Vec<Picture> = (0..n_sources)
+        .map(|k| Picture::of(&report.source(k), length, rate))
         .collect();
     let audible = rate.is_some_and(|rate| rate >= AUDIBLE_RATE);
     // Where the page has no single samples there is nothing to play.
@@ -95,13 +83,13 @@ pub fn section(report: &Report<'_>, times: &[usize]) -> Section {
         share: report.summary().branches[k].explained_variance,
         time: times[k],
         facts: facts(report, k, times[k]),
-        stretch: when(starts[k], length, rate),
-        peak: peak(spectra[k].as_ref(), rate.is_some()),
+        stretch: when(pictures[k].start, length, rate),
+        peak: peak(pictures[k].spectrum.as_ref(), rate.is_some()),
         strongest: strongest(report, k),
     });
     let cards = Cards {
         cards: cards.collect(),
-        data: script_safe(&data(report, &sources, &spectra, &starts, length)),
+        data: script_safe(&pictures::data(report, &pictures, length)),
         audible: audible && whole,
     };
     Section {
@@ -241,68 +229,4 @@ fn strongest(report: &Report<'_>, k: usize) -> String {
         true => "its weights are not finite".into(),
         false => format!("strongest in {}", names.join(", ")),
     }
-}
-
-/// What the scripts draw.
-fn data(
-    report: &Report<'_>,
-    sources: &[Vec<f64>],
-    spectra: &[Option<Spectrum>],
-    starts: &[usize],
-    length: usize,
-) -> Value {
-    let weights = &report.mixture().weights;
-    let card = |k: usize| {
-        let samples = &sources[k][starts[k]..starts[k] + length];
-        let levels = Levels::covering(samples.iter().copied().filter(|value| value.is_finite()));
-        let bytes: Vec<u8> = levels
-            .all(samples.iter().copied())
-            .into_iter()
-            .flat_map(i16::to_le_bytes)
-            .collect();
-        let column: Vec<f64> = weights.col(k).iter().copied().collect();
-        json!({
-            "start": starts[k], "levels": levels, "samples": base64(&bytes),
-            "spectrum": spectra[k].as_ref().map(decibels),
-            "weights": ChartNumber::all(&column, 4),
-        })
-    };
-    let places: Vec<Option<[f64; 2]>> = report
-        .recording
-        .channel_names()
-        .iter()
-        .map(|name| montage::place(name))
-        .collect();
-    let known = places.iter().flatten().count();
-    json!({
-        "cards": (0..sources.len()).map(card).collect::<Vec<_>>(),
-        "resolution": spectra.iter().flatten().map(|spectrum| spectrum.resolution).next(),
-        "length": length,
-        "highest": highest_frequency(spectra),
-        "channels": report.recording.channel_names(),
-        "places": (known >= FEWEST_PLACES && 2 * known > places.len()).then_some(places),
-    })
-}
-
-/// The density in decibels, from the first frequency above 0.
-fn decibels(spectrum: &Spectrum) -> Vec<ChartNumber> {
-    let decibels = |&density: &f64| 10.0 * density.max(f64::MIN_POSITIVE).log10();
-    let values: Vec<f64> = spectrum.density[1..].iter().map(decibels).collect();
-    ChartNumber::all(&values, 3)
-}
-
-/// The frequency below which every source has most of its power, with some room behind it.
-fn highest_frequency(spectra: &[Option<Spectrum>]) -> Option<f64> {
-    let of = |spectrum: &Spectrum| {
-        let total: f64 = spectrum.density.iter().sum();
-        let mut below = 0.0;
-        let last = spectrum.density.iter().position(|density| {
-            below += density;
-            below >= POWER_SHOWN * total
-        });
-        let all = spectrum.density.len() - 1;
-        let shown = (last.unwrap_or(all) * 5 / 4 + 2).min(all);
-        shown as f64 * spectrum.resolution
-    };
-    spectra.iter().flatten().map(of).reduce(f64::max)
 }

@@ -8,6 +8,7 @@ pub mod chart;
 mod comparison;
 pub mod explorer;
 mod mixing;
+mod pictures;
 mod provenance;
 mod reference;
 mod scripts;

@@ -1,7 +1,7 @@
 //! The scripts and the style of a page, and which of them a page needs.
 //!
-//! One responsibility a file, in plain JavaScript without a build step. They share one scope: a file
-//! uses functions of those before it.
+//! One responsibility a file, in plain JavaScript without a build step. They share one scope: a
+//! file uses functions of those before it.
 
 use super::view::{Part, Section};
 

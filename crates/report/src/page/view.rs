@@ -1,8 +1,8 @@
 //! What a page is made of. Plain data between the sections, which fill it in, and the template,
 //! which writes it.
 //!
-//! All text is escaped by the template; only data for the scripts (see `chart::script_safe`), the style sheet and
-//! the scripts, which come from this crate, are written as they are.
+//! All text is escaped by the template; only data for the scripts (see `chart::script_safe`), the
+//! style sheet and the scripts, which come from this crate, are written as they are.
 
 use super::cards::Cards;
 use super::chart::Chart;

@@ -1,15 +1,15 @@
 //! The samples of a recording and its sources in the page.
 //!
-//! In: columns of numbers. Out: for each a text that the page's scripts unpack when its row is first
-//! looked at. Samples are inside the page, not beside it: a page that is mailed or moved keeps them,
-//! and a browser lets a page from disk read no other file by itself. What a page of a few dozen
-//! megabytes can hold decides the form:
+//! In: columns of numbers. Out: for each a text that the page's scripts unpack when its row is
+//! first looked at. Samples are inside the page, not beside it: a page that is mailed or moved
+//! keeps them, and a browser lets a page from disk read no other file by itself. What a page of a
+//! few dozen megabytes can hold decides the form:
 //!
 //! - up to [`MOST_VALUES`] numbers every sample is there, as one of 65,535 levels of its column
 //!   (`quantize.rs`), compressed (`pack.rs`);
-//! - beyond, lowest, highest and mean value of buckets of a power of two of samples. Means are linear,
-//!   so that the page can still subtract sources from channels. Single samples of the sources
-//!   are then read from `sources.npy`, when the reader opens that file in the page.
+//! - beyond, lowest, highest and mean value of buckets of a power of two of samples. Means are
+//!   linear, so that the page can still subtract sources from channels. Single samples of the
+//!   sources are then read from `sources.npy`, when the reader opens that file in the page.
 //!
 //! It decides nothing about what is drawn.
 

@@ -1,9 +1,9 @@
 //! Levels as text: differences, compressed, in base64.
 //!
 //! In: planes of levels. Out: one text. Each plane becomes the differences of successive levels
-//! (modulo 2¹⁶), first all their low bytes, then all their high bytes, which compress well: a signal
-//! moves little from one sample to the next. Then deflate (RFC 1951), which browsers undo with
-//! `DecompressionStream`, and base64 (RFC 4648).
+//! (modulo 2¹⁶), first all their low bytes, then all their high bytes, which compress well: a
+//! signal moves little from one sample to the next. Then deflate (RFC 1951), which browsers undo
+//! with `DecompressionStream`, and base64 (RFC 4648).
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;

@@ -1,9 +1,8 @@
 //! Numbers as 16-bit levels.
 //!
 //! In: the numbers of a column. Out: levels −32,767 to 32,767 evenly spread over its range, and how
-//! to turn them back. The error is at most half a level, a 130,000th of the range: far below a pixel
-//! and the noise of a sound. What is missing or not finite is
-//! −32,768.
+//! to turn them back. The error is at most half a level, a 130,000th of the range: far below a
+//! pixel and the noise of a sound. What is missing or not finite is −32,768.
 
 use serde::Serialize;
 
