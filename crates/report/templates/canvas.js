@@ -28,7 +28,7 @@ function surface(canvas, height = canvas.clientHeight) {
   const color = (name) => style.getPropertyValue("--" + name).trim();
   context.font = "12px " + getComputedStyle(document.body).fontFamily;
   context.lineJoin = "round";
-  const colors = Object.fromEntries(["ink", "quiet", "rule", "grid", "link", "bad"].map((name) => [name, color(name)]));
+  const colors = Object.fromEntries(["page", "ink", "quiet", "rule", "grid", "link", "bad"].map((name) => [name, color(name)]));
   return { context, width, height, ...colors };
 }
 

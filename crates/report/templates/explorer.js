@@ -80,13 +80,14 @@ class Explorer {
     context.save(); context.beginPath(); context.rect(0, 0, paper.width, bottom); context.clip();
     shown.forEach((i, n) => this.drawRow(paper, i, (first + n) * ROW - this.viewport.scrollTop));
     context.restore();
+    this.drawEvents(paper, bottom);
     this.drawOverview(shown[0]);
     this.host.dataset.from = this.view.from.toFixed(3);
     this.host.dataset.to = this.view.to.toFixed(3);
     if (this.samples.failed) this.say(`This browser cannot unpack the samples (${this.samples.failed}); a newer one can.`);
   }
 
-  drawAxis({ context, width, grid, quiet, bad }, bottom) {
+  drawAxis({ context, width, grid, quiet }, bottom) {
     const period = this.recording.rate ? 1 / this.recording.rate : 1, { from, to } = this.view;
     context.textBaseline = "middle"; context.textAlign = "center";
     for (const mark of ticks(from * period, to * period, (width - namesWide()) / 100)) {
@@ -95,19 +96,26 @@ class Explorer {
       context.strokeStyle = grid; stroke(context, [[px, 0], [px, bottom]]);
       context.fillStyle = quiet; context.fillText(words, Math.min(Math.max(px, namesWide() + half), width - half - 2), bottom + 13);
     }
-    let free = namesWide();
+  }
+
+  // Names of events lie over the rows, on a ground of their own; where they would overlap, later ones are left out.
+  drawEvents({ context, bad, page }, bottom) {
+    const { from, to } = this.view;
+    let free = 0;
     context.textAlign = "left";
     for (const { sample, name } of this.recording.events) {
       if (sample < from || sample > to) continue;
-      const px = this.x(sample);
+      const px = this.x(sample), words = fitted(context, name, 120), wide = context.measureText(words).width;
       context.strokeStyle = bad;
       context.setLineDash([3, 3]);
       stroke(context, [[px, 0], [px, bottom]]);
       context.setLineDash([]);
       if (px < free) continue;
-      const words = fitted(context, name, 120);
-      context.fillStyle = bad; context.fillText(words, px + 3, 8);
-      free = px + context.measureText(words).width + 10;
+      context.fillStyle = page;
+      context.fillRect(px + 1, 0, wide + 5, 16);
+      context.fillStyle = bad;
+      context.fillText(words, px + 3, 8);
+      free = px + wide + 10;
     }
   }
 

@@ -138,7 +138,8 @@ fn every_sample_is_in_the_page_and_channels_are_cleaned() {
         let numbers = |what: &str| {
             format!(
                 "(() => {{ const s = {what}; \
-                 return [...s.points].map((v) => isMissing(v) ? null : s.offset + s.step * v); }})()"
+                 const number = (v) => isMissing(v) ? null : s.offset + s.step * v; \
+                 return [...s.points].map(number); }})()"
             )
         };
         tab.wait_for(&format!("tools.samples.without({c}, [1]) !== undefined"));

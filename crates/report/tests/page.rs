@@ -222,8 +222,8 @@ fn large_recordings_make_pages_of_the_same_size() {
     }
 }
 
-/// For looking at: `cargo test --release -p strt-report --test page -- --ignored`, with the place of
-/// the page in `STRT_PAGE`.
+/// For looking at: `cargo test --release -p strt-report --test page -- --ignored`, with the place
+/// of the page in `STRT_PAGE`.
 #[test]
 #[ignore = "takes 8 GB: an hour at 500 Hz of 64 sources"]
 fn an_hour_of_many_sources_fits_a_page() {
