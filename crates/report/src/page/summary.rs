@@ -194,7 +194,8 @@ fn explained(report: &Report<'_>) -> String {
         "Mixed together again, the sources reproduce {} of the variance of the channels.",
         percent(explained)
     );
-    if let Some(c) = worst.filter(|_| mixture.residual.len() > 1) {
+    // Where nothing is left over, no channel has more of it than another.
+    if let Some(c) = worst.filter(|&c| mixture.residual.len() > 1 && mixture.residual[c] > 5e-6) {
         text += &format!(
             " The channel that is explained least is {}, of which {} is left over.",
             report.recording.channel_names()[c],
