@@ -97,7 +97,7 @@ pub fn percent(share: f64) -> String {
     let percentage = 100.0 * share;
     let distance = percentage.abs().min((100.0 - percentage).abs());
     let decimals = match distance {
-        d if d >= 10.0 || d < 0.0005 => 0,
+        d if !(0.0005..10.0).contains(&d) => 0,
         d if d >= 1.0 => 1,
         d if d >= 0.01 => 2,
         _ => 3,

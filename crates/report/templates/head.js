@@ -16,7 +16,7 @@ function drawHead(canvas, weights, places) {
   const known = places.map((place, c) => ({ place, weight: weights[c] })).filter(({ place, weight }) => place && weight !== null);
   const most = Math.max(...weights.map((weight) => Math.abs(weight || 0)), 1e-12);
   const radius = Math.min(width, height - 14) / 2 / 1.04, middle = [width / 2, height / 2 + 5];
-  const cell = Math.max(radius / 40, 1);
+  const cell = Math.max(radius / 26, 1.5);
   for (let px = -radius; px < radius; px += cell) for (let py = -radius; py < radius; py += cell) {
     const x = (px + cell / 2) / radius, y = -(py + cell / 2) / radius;
     if (x * x + y * y > 1) continue;
