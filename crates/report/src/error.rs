@@ -10,6 +10,16 @@ pub enum Error {
     /// Sources and reference cannot be compared.
     #[error(transparent)]
     Score(strt_score::Error),
+    /// Notes of another run.
+    #[error("{what}: expected one for each of the {expected} sources, or none, found {found}")]
+    Notes {
+        /// Verdicts or labels.
+        what: &'static str,
+        /// Sources of the run.
+        expected: usize,
+        /// Notes that were given.
+        found: usize,
+    },
     /// The page could not be put together.
     #[error("the page could not be written: {0}")]
     Page(String),

@@ -97,7 +97,7 @@ pub fn percent(share: f64) -> String {
     let percentage = 100.0 * share;
     let distance = percentage.abs().min((100.0 - percentage).abs());
     let decimals = match distance {
-        d if d >= 10.0 => 0,
+        d if !(0.0005..10.0).contains(&d) => 0,
         d if d >= 1.0 => 1,
         d if d >= 0.01 => 2,
         _ => 3,
@@ -150,6 +150,10 @@ mod tests {
         assert_eq!(grouped(999), "999");
         assert_eq!(percent(0.99963), "99.96 %");
         assert_eq!(percent(0.5), "50 %");
+        assert_eq!(
+            (percent(1e-9), percent(1.0)),
+            ("0 %".into(), "100 %".into())
+        );
         assert_eq!(counted(1, "source"), "1 source");
         assert_eq!(counted(3, "source"), "3 sources");
     }

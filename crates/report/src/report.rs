@@ -1,7 +1,8 @@
 //! A report: one finished run, turned into a page or figures.
 
 use crate::figures::{self, Figure};
-use crate::{Result, page};
+use crate::notes::Notes;
+use crate::{Error, Result, page};
 use strt_runs::results::scores::ScoredStep;
 use strt_runs::results::summary::Summary;
 use strt_runs::results::{Findings, Mixture, Results};
@@ -41,6 +42,7 @@ pub struct Report<'a> {
     /// Scores of the restart that was kept, while it ran.
     pub(crate) scores: Vec<&'a ScoredStep>,
     pub(crate) findings: &'a Findings,
+    pub(crate) notes: Notes,
 }
 
 impl<'a> Report<'a> {
@@ -56,10 +58,32 @@ impl<'a> Report<'a> {
             },
             scores: results.kept_scores(),
             findings,
+            notes: Notes::default(),
         }
     }
 
-    /// One self-contained HTML page, below 6 MB for up to 64 sources, whatever the recording.
+    /// Shows what others found out about the sources.
+    ///
+    /// # Errors
+    /// When there are notes for another number of sources.
+    pub fn with_notes(self, notes: Notes) -> Result<Report<'a>> {
+        let expected = self.n_sources();
+        let counts = [
+            ("verdicts", notes.verdicts.len()),
+            ("labels", notes.labels.len()),
+        ];
+        match counts.into_iter().find(|&(_, n)| n != 0 && n != expected) {
+            None => Ok(Report { notes, ..self }),
+            Some((what, found)) => Err(Error::Notes {
+                what,
+                expected,
+                found,
+            }),
+        }
+    }
+
+    /// One self-contained HTML page: every sample while they are at most 2²⁴ numbers, shorter
+    /// otherwise, so that it stays below 48 MB whatever the recording.
     ///
     /// # Errors
     /// When the page cannot be put together.

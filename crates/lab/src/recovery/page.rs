@@ -49,6 +49,7 @@ impl RecoveryPage<'_> {
         let overview = Section {
             id: "overview",
             title: "Overview",
+            folded: false,
             parts: vec![
                 Part::Text(self.about.clone()),
                 Part::Charts(vec![Chart { wide: true, ..map }]),
@@ -75,6 +76,7 @@ impl RecoveryPage<'_> {
         let figures = Section {
             id: "figures",
             title: "Figures",
+            folded: false,
             parts: tables.collect(),
         };
         let status = Status {

@@ -105,6 +105,7 @@ fn summary(verification: &Verification<'_>) -> Section {
     Section {
         id: "summary",
         title: "Summary",
+        folded: false,
         parts: vec![
             Part::Text(about.into()),
             Part::Table(Table {
@@ -167,6 +168,7 @@ fn section(result: &CheckResult) -> Section {
     Section {
         id: result.name,
         title: result.title,
+        folded: false,
         parts,
     }
 }
@@ -182,6 +184,7 @@ fn reproduction(verification: &Verification<'_>) -> Section {
     Section {
         id: "reproduce",
         title: "How to repeat this",
+        folded: false,
         parts: vec![
             Part::Text("Everything is seeded: the same program gives the same numbers.".into()),
             Part::Code(verification.command.into()),

@@ -89,6 +89,7 @@ impl ComparisonPage<'_> {
                 Section {
                     id: "scores",
                     title: "Scores",
+                    folded: false,
                     parts: summary,
                 },
                 self.sources(),
@@ -140,6 +141,7 @@ impl ComparisonPage<'_> {
         Section {
             id: "sources",
             title: "Sources side by side",
+            folded: false,
             parts,
         }
     }

@@ -87,6 +87,7 @@ pub fn weights(report: &Report<'_>) -> Section {
     Section {
         id: "mixing",
         title: "Mixing",
+        folded: false,
         parts,
     }
 }
@@ -121,6 +122,7 @@ pub fn residual(report: &Report<'_>) -> Section {
     Section {
         id: "residual",
         title: "Reconstruction residual",
+        folded: false,
         parts: vec![
             Part::Charts(vec![Chart {
                 wide: true,
@@ -210,6 +212,7 @@ pub fn assignment(report: &Report<'_>) -> Section {
     Section {
         id: "assignment",
         title: "Assignment of sources to branches",
+        folded: true,
         parts,
     }
 }

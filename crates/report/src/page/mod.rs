@@ -3,11 +3,15 @@
 //! In: a [`Report`]. Out: HTML. A section turns numbers into charts, tables and sentences
 //! ([`view`]); the template writes them. No section knows another.
 
+pub mod cards;
 pub mod chart;
 mod comparison;
+pub mod explorer;
 mod mixing;
+mod pictures;
 mod provenance;
-mod sources;
+mod reference;
+mod scripts;
 mod spectra;
 mod structure;
 mod summary;
@@ -17,26 +21,31 @@ pub mod view;
 pub use comparison::{ComparedMethod, ComparisonPage};
 
 use crate::decimate::thinned;
+use crate::time_scale::correlation_time;
 use crate::{Report, Result, palette};
 use view::{Page, Part};
 
-/// Writes the page.
+/// Writes the page: what was found, then how it fits together, then how it came about.
 pub fn write(report: &Report<'_>) -> Result<String> {
+    let times: Vec<usize> = (0..report.n_sources())
+        .map(|k| correlation_time(&report.source(k)))
+        .collect();
     let mut sections = vec![
-        summary::section(report),
-        training::section(report),
-        structure::section(report),
-        sources::section(report)?,
+        summary::section(report, &times),
+        cards::section(report, &times),
+        explorer::section(report),
     ];
-    sections.extend(sources::comparison(report)?);
+    sections.extend(reference::section(report)?);
     sections.extend([
-        spectra::section(report),
         mixing::weights(report),
         mixing::residual(report),
-        mixing::assignment(report),
+        spectra::section(report),
     ]);
     sections.extend(provenance::source_count(report));
     sections.extend([
+        training::section(report),
+        structure::section(report),
+        mixing::assignment(report),
         provenance::configuration(report),
         provenance::reproduction(report),
     ]);
@@ -49,9 +58,9 @@ pub fn write(report: &Report<'_>) -> Result<String> {
     .write()
 }
 
-/// "source 1", …
+/// s1, s2, …, as the files of a run call them.
 fn source_name(k: usize) -> String {
-    format!("source {}", k + 1)
+    format!("s{}", k + 1)
 }
 
 /// The sources by number, for axes that say what they are.

@@ -62,6 +62,7 @@ pub fn source_count(report: &Report<'_>) -> Option<Section> {
     Some(Section {
         id: "count",
         title: "Number of sources",
+        folded: true,
         parts,
     })
 }
@@ -75,6 +76,7 @@ pub fn configuration(report: &Report<'_>) -> Section {
     Section {
         id: "configuration",
         title: "Configuration",
+        folded: true,
         parts,
     }
 }
@@ -108,6 +110,7 @@ pub fn reproduction(report: &Report<'_>) -> Section {
     Section {
         id: "reproduce",
         title: "How to reproduce this run",
+        folded: false,
         parts,
     }
 }

@@ -45,6 +45,7 @@ pub fn section(report: &Report<'_>) -> Section {
     Section {
         id: "spectra",
         title: "Power spectra",
+        folded: true,
         parts,
     }
 }

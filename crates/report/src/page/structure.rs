@@ -40,6 +40,7 @@ pub fn section(report: &Report<'_>) -> Section {
     Section {
         id: "structure",
         title: "Ordered structural parameters",
+        folded: true,
         parts,
     }
 }

@@ -38,24 +38,20 @@ pub fn footer(report: &Report<'_>) -> String {
     format!("Made by {versions}. This file loads nothing from the network.")
 }
 
-/// The section.
-pub fn section(report: &Report<'_>) -> Section {
-    let mut parts = vec![
-        Part::Text(input(report)),
-        Part::Text(order(report)),
-        Part::Text(convergence(report)),
-        Part::Text(explained(report)),
-    ];
-    parts.extend(scores(report).map(Part::Text));
+/// The section; `times` are the correlation times of the sources.
+pub fn section(report: &Report<'_>, times: &[usize]) -> Section {
+    let mut found = vec![input(report), order(report, times), explained(report)];
+    found.extend(scores(report));
+    let mut parts = vec![Part::Text(found.join(" ")), Part::Text(convergence(report))];
     // How the run ended is said above.
     let warnings = &report.findings.warnings;
     if !warnings.is_empty() {
         parts.push(Part::Warnings(warnings.clone()));
     }
-    parts.push(Part::Numbers(numbers(report)));
     Section {
         id: "summary",
         title: "Summary",
+        folded: false,
         parts,
     }
 }
@@ -94,41 +90,45 @@ fn input(report: &Report<'_>) -> String {
     text
 }
 
-fn order(report: &Report<'_>) -> String {
-    let patches = &report.separation.controller().expected_patch;
-    let size = |patch: f64| match report.recording.sampling_rate() {
-        Some(rate) => format!(
-            "{} samples ({})",
-            significant(patch, 2),
-            duration(patch / rate)
-        ),
-        None => format!("{} samples", significant(patch, 2)),
+/// How the sources are numbered, true of the time scales on their cards.
+fn order(report: &Report<'_>, times: &[usize]) -> String {
+    let size = |time: usize| match report.recording.sampling_rate() {
+        Some(rate) => duration(time as f64 / rate),
+        None => counted(time, "sample"),
     };
-    match patches.as_slice() {
-        [only] => format!(
-            "One source was separated. It was judged by how well pieces of about {} can be \
-             predicted from the rest.",
-            size(*only)
+    let what = "the first lag at which the autocorrelation of a source falls below ½";
+    let ([first, .., last], n_sources) = (times, times.len()) else {
+        return format!(
+            "One source was separated; its time scale, {what}, is {}.",
+            times.first().map_or("unknown".into(), |&time| size(time))
+        );
+    };
+    let found = format!("{} sources were separated.", grouped(n_sources));
+    let descent = times.windows(2).position(|pair| pair[0] > pair[1]);
+    let Some(k) = descent else {
+        return format!(
+            "{found} They are ordered by time scale, {what}: from {} (s1) to {} (s{n_sources}).",
+            size(*first),
+            size(*last)
+        );
+    };
+    let example = format!(
+        "s{} ({}) comes before s{} ({})",
+        k + 1,
+        size(times[k]),
+        k + 2,
+        size(times[k + 1])
+    );
+    match report.separation.config().assignment.rule {
+        // This rule sorts the sources themselves, early in a run; they change afterwards.
+        AssignmentRule::CorrelationTime => format!(
+            "{found} They were ordered by time scale ({what}) early in the run, and have changed \
+             since: {example}."
         ),
-        [first, .., last] => {
-            let n_sources = patches.len();
-            // Only this rule sorts the sources themselves; the others order the branches alone.
-            let order = match report.separation.config().assignment.rule {
-                AssignmentRule::CorrelationTime => {
-                    "They are ordered by their time scale, from short (source 1) to long"
-                }
-                _ => "Their branches are ordered by time scale, from short (source 1) to long",
-            };
-            format!(
-                "{} sources were separated. {order} (source {n_sources}). They were judged by how \
-                 well pieces of about {} (source 1) to {} (source {n_sources}) can be predicted \
-                 from the rest.",
-                grouped(n_sources),
-                size(*first),
-                size(*last)
-            )
-        }
-        [] => String::new(),
+        _ => format!(
+            "{found} They are in the order of their branches, which is not that of their time \
+             scales ({what}): {example}."
+        ),
     }
 }
 
@@ -207,7 +207,8 @@ fn explained(report: &Report<'_>) -> String {
         "Mixed together again, the sources reproduce {} of the variance of the channels.",
         percent(explained)
     );
-    if let Some(c) = worst.filter(|_| mixture.residual.len() > 1) {
+    // Where nothing is left over, no channel has more of it than another.
+    if let Some(c) = worst.filter(|&c| mixture.residual.len() > 1 && mixture.residual[c] > 5e-6) {
         text += &format!(
             " The channel that is explained least is {}, of which {} is left over.",
             report.recording.channel_names()[c],
@@ -234,7 +235,8 @@ fn scores(report: &Report<'_>) -> Option<String> {
     ))
 }
 
-fn numbers(report: &Report<'_>) -> Vec<(&'static str, String)> {
+/// The few numbers of a run that matter most.
+pub fn numbers(report: &Report<'_>) -> Vec<(&'static str, String)> {
     let summary = report.summary();
     let mut numbers = vec![
         ("Samples", grouped(report.recording.n_samples())),
@@ -257,7 +259,7 @@ fn numbers(report: &Report<'_>) -> Vec<(&'static str, String)> {
 }
 
 /// A length of time in the unit in which it is easiest to read.
-fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{} µs", trimmed(s * 1e6, 3)),
         s if s < 1.0 => format!("{} ms", trimmed(s * 1e3, 3)),

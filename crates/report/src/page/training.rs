@@ -3,7 +3,7 @@
 
 use super::chart::{AxisStyle, Chart, Places, Series, lines};
 use super::view::{Part, Section};
-use super::{key, most_steps, source_name};
+use super::{key, most_steps, source_name, summary};
 use crate::decimate::thinned;
 use crate::{Report, palette};
 use strt_runs::results::scores::ScoredStep;
@@ -48,7 +48,7 @@ const TERMS: [Term; 6] = [
 /// The section.
 pub fn section(report: &Report<'_>) -> Section {
     let history = &report.history;
-    let mut parts = Vec::new();
+    let mut parts = vec![Part::Numbers(summary::numbers(report))];
     if history.is_empty() {
         parts.push(Part::Text(
             "No history of the steps was kept, so there is nothing to draw here.".into(),
@@ -69,6 +69,7 @@ pub fn section(report: &Report<'_>) -> Section {
     Section {
         id: "training",
         title: "Training diagnostics",
+        folded: true,
         parts,
     }
 }

@@ -1,13 +1,15 @@
 //! What a page is made of. Plain data between the sections, which fill it in, and the template,
 //! which writes it.
 //!
-//! All text is escaped by the template; only chart specifications, the style sheet and the scripts,
-//! which come from this crate, are written as they are.
+//! All text is escaped by the template; only data for the scripts (see `chart::script_safe`), the
+//! style sheet and the scripts, which come from this crate, are written as they are.
 
+use super::cards::Cards;
 use super::chart::Chart;
+use super::explorer::Explorer;
+use super::scripts;
 use crate::{Error, Result};
 use askama::Template;
-use plotly::Plot;
 
 /// The whole page.
 #[derive(Template)]
@@ -24,8 +26,7 @@ pub struct Page {
     /// The last line.
     pub footer: String,
     style: &'static str,
-    glue: &'static str,
-    library: String,
+    scripts: String,
 }
 
 /// How the run ended.
@@ -42,6 +43,8 @@ pub struct Section {
     pub id: &'static str,
     /// Heading.
     pub title: &'static str,
+    /// Closed until the reader opens it.
+    pub folded: bool,
     /// In order.
     pub parts: Vec<Part>,
 }
@@ -56,6 +59,10 @@ pub enum Part {
     Numbers(Vec<(&'static str, String)>),
     /// Names and colours.
     Key(Vec<(String, String)>),
+    /// One card a source.
+    Cards(Cards),
+    /// All rows of the recording, to be moved through.
+    Explorer(Explorer),
     /// Charts beside each other.
     Charts(Vec<Chart>),
     /// What to look for in them.
@@ -87,11 +94,10 @@ impl Page {
             title,
             kind: "Source separation report",
             status,
-            sections,
             footer,
-            style: include_str!("../../templates/page.css"),
-            glue: include_str!("../../templates/page.js"),
-            library: library(),
+            style: scripts::STYLE,
+            scripts: scripts::of(&sections),
+            sections,
         }
     }
 
@@ -104,30 +110,5 @@ impl Page {
     pub fn write(&self) -> Result<String> {
         self.render()
             .map_err(|error| Error::Page(error.to_string()))
-    }
-}
-
-/// Plotly's script element. The crate hands it over together with MathJax, which is half as large
-/// again and typesets formulas that this page does not have.
-fn library() -> String {
-    const END: &str = "</script>";
-    let mut scripts = Plot::offline_js_sources();
-    if let Some(end) = scripts.find(END) {
-        scripts.truncate(end + END.len());
-    }
-    scripts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_library_is_plotly_alone() {
-        let library = library();
-        assert!(library.starts_with("<script") && library.ends_with("</script>"));
-        assert!(library.contains("plotly.js v"));
-        assert_eq!(library.matches("<script").count(), 1, "MathJax is left out");
-        assert!(library.len() < 4_800_000, "{} bytes", library.len());
     }
 }

@@ -1,6 +1,7 @@
 //! Small runs for the tests of this crate.
 
 use faer::Mat;
+use strt_report::notes::{Event, Label, Notes, Verdict};
 use strt_report::{Figure, Report};
 use strt_runs::results::Results;
 use strt_runs::results::scores::ScoredStep;
@@ -102,4 +103,85 @@ pub fn small(config: Config, names: &[&str], n_missing: usize) -> Run {
         reference,
         count,
     }
+}
+
+/// A run as if `n_samples` had been separated for 30,000 steps: a short one, stretched.
+#[allow(dead_code)] // every test file uses its own part
+pub fn long(n_samples: usize, n_sources: usize, n_channels: usize) -> Run {
+    let names: Vec<String> = (0..n_channels)
+        .map(|c| format!("electrode number {c} of the left hemisphere"))
+        .collect();
+    let short: Vec<&str> = names.iter().map(String::as_str).collect();
+    let run = small(Config::new(n_sources), &short, 0);
+    let (sources, channels) = waves(n_samples, n_sources, n_channels);
+    let mut parts = run.separation.record().clone();
+    // Unlike a wave of few digits, a source has all of them.
+    parts.sources = Mat::from_fn(n_samples, n_sources, |t, k| {
+        -1.234567 * sources[(t, k)] + 0.01 * ((t * t + k) as f64).sin()
+    });
+    let separation = Separation::from_record(parts).unwrap();
+    let reference = Reference::new(sources).unwrap();
+    let matching = match_sources(separation.sources(), &reference).unwrap();
+    let rows = (0..3000).map(|i| {
+        let mut row = run.log.rows()[i % run.log.rows().len()].clone();
+        (row.step, row.smoothed_objective) = (10 * i + 1, -27.123456 / (i + 1) as f64);
+        row
+    });
+    let mut log = Log::of_rows(rows.collect());
+    log.scores = (0..3000)
+        .map(|i| ScoredStep::new(0, 10 * i + 1, &matching))
+        .collect();
+    Run {
+        recording: Recording::from_mat(channels)
+            .unwrap()
+            .with_channel_names(names)
+            .unwrap(),
+        separation,
+        log,
+        reference,
+        count: run.count.clone(),
+    }
+}
+
+/// A complete recording of `n_samples` without a rate.
+#[allow(dead_code)] // every test file uses its own part
+pub fn plain(n_samples: usize, n_sources: usize) -> Run {
+    let run = small(Config::new(n_sources), &["a", "b", "c", "d"], 0);
+    let (sources, channels) = waves(n_samples, n_sources, 4);
+    let mut record = run.separation.record().clone();
+    record.sources = sources.clone();
+    Run {
+        recording: Recording::from_mat(channels).unwrap(),
+        separation: Separation::from_record(record).unwrap(),
+        reference: Reference::new(sources).unwrap(),
+        ..run
+    }
+}
+
+/// The page of a run about whose first source others found something, in these words.
+#[allow(dead_code)] // every test file uses its own part
+pub fn noted(run: &Run, words: &str) -> String {
+    let verdict = Verdict {
+        finding: "mixed with s2".into(),
+        interference: 0.2,
+        replication: 0.75,
+        words: words.into(),
+    };
+    let label = Label {
+        name: words.into(),
+        confidence: 0.87,
+        reason: words.into(),
+    };
+    let notes = Notes {
+        verdicts: vec![Some(verdict), None],
+        labels: vec![Some(label), None],
+        events: vec![Event {
+            sample: 40,
+            name: words.into(),
+        }],
+    };
+    let results = run.results();
+    let findings = results.findings().unwrap();
+    let report = Report::new(&results, &findings).with_notes(notes).unwrap();
+    report.to_html().unwrap()
 }

@@ -35,7 +35,7 @@ pub const CHECKPOINT: &str = "checkpoint.safetensors";
 pub const SUMMARY: &str = "summary.json";
 /// All parameters and sources of a run.
 pub const MODEL: &str = "model.safetensors";
-const PARTIAL: &str = ".partial";
+pub(crate) const PARTIAL: &str = ".partial";
 
 /// What a folder is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

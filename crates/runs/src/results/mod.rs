@@ -14,7 +14,7 @@ pub mod warnings;
 
 use crate::caller::Caller;
 use crate::error::{Error, Result};
-use crate::folder::{MODEL, SUMMARY};
+use crate::folder::{MODEL, PARTIAL, SUMMARY};
 use crate::format::Format;
 use crate::training::Log;
 use faer::MatRef;
@@ -89,7 +89,8 @@ impl<'a> Results<'a> {
     /// When the pieces do not belong together, a page cannot be drawn or a file not be written.
     pub fn write(&self, folder: &Path) -> Result<Summary> {
         let separation = self.separation;
-        let findings = self.findings()?;
+        let mut findings = self.findings()?;
+        findings.run = run_name(folder);
         let n_sources = findings.summary.sources;
         let mut files = Vec::new();
         let mut place = |name: String| {
@@ -159,6 +160,7 @@ impl<'a> Results<'a> {
             ..self.summary(&mixture, matching.as_ref(), &warnings)
         };
         Ok(Findings {
+            run: None,
             summary,
             mixture,
             denoised,
@@ -281,6 +283,8 @@ impl<'a> Results<'a> {
 
 /// What a run amounts to, worked out once for summary and page.
 pub struct Findings {
+    /// Name of the folder in which the run will be found, where it is written to one.
+    pub run: Option<String>,
     /// `summary.json`, without the list of files.
     pub summary: Summary,
     /// How the sources make up the channels.
@@ -291,6 +295,12 @@ pub struct Findings {
     pub matching: Option<Matching>,
     /// What to know beyond how the run ended.
     pub warnings: Vec<String>,
+}
+
+/// The name that a folder will have: work happens in `DIR.partial`, which becomes `DIR`.
+fn run_name(folder: &Path) -> Option<String> {
+    let name = folder.file_name()?.to_string_lossy();
+    Some(name.strip_suffix(PARTIAL).unwrap_or(&name).into())
 }
 
 /// `mixer.json`: an affine mixer in the units of the recording, channel = matrix · source + offset.

@@ -1,11 +1,9 @@
 //! Charts of curves: several over one axis, or waveforms in rows under each other.
 
-use super::{AxisStyle, Chart, VALUE_DIGITS, chart, escaped, layout, plain_axis, value};
+use super::{AxisStyle, Chart, VALUE_DIGITS, chart};
 use crate::decimate::Drawn;
 use crate::number::ChartNumber;
-use plotly::Scatter;
-use plotly::common::{Anchor, Font, Line, Mode};
-use plotly::layout::{Annotation, HoverMode, Margin};
+use serde_json::{Value, json};
 
 /// Digits of a waveform: finer than a pixel.
 const WAVEFORM_DIGITS: i32 = 4;
@@ -45,29 +43,21 @@ pub fn lines(
     x: AxisStyle,
     y: AxisStyle,
 ) -> Chart {
-    // A label for every line is readable for a few lines only; of many, the closest is named.
-    let hover = if series.len() <= 8 {
-        HoverMode::XUnified
-    } else {
-        HoverMode::Closest
-    };
-    let data = series.into_iter().map(|line| {
-        let trace = Scatter::<ChartNumber, ChartNumber>::default()
-            .y(ChartNumber::all(&line.y, VALUE_DIGITS))
-            .name(escaped(&line.name))
-            .mode(Mode::Lines)
-            .line(Line::new().color(line.color).width(line.width));
-        let trace = match line.x {
-            Places::At(x) => trace.x(ChartNumber::all(&x, VALUE_DIGITS)),
-            Places::Even { first, step } => trace.x0(first).dx(step),
-        };
-        value(trace.as_ref())
-    });
-    let layout = layout()
-        .hover_mode(hover)
-        .x_axis(x.axis().auto_margin(false))
-        .y_axis(y.axis());
-    chart(title, description, 260, data.collect(), value(&layout))
+    let series: Vec<Value> = series
+        .into_iter()
+        .map(|line| {
+            let x = match line.x {
+                Places::At(x) => json!(ChartNumber::all(&x, VALUE_DIGITS)),
+                Places::Even { first, step } => json!({ "first": first, "step": step }),
+            };
+            json!({
+                "name": line.name, "x": x, "y": ChartNumber::all(&line.y, VALUE_DIGITS),
+                "color": line.color, "width": line.width,
+            })
+        })
+        .collect();
+    let spec = json!({ "kind": "lines", "series": series, "x": x, "y": y });
+    chart(title, description, 260, &spec)
 }
 
 /// A waveform of [`rows`].
@@ -89,74 +79,33 @@ pub fn rows(
     rows: Vec<(String, Vec<Waveform>)>,
     seconds: Option<f64>,
 ) -> Chart {
-    const TOP: usize = 24;
-    const BOTTOM: usize = 44;
-    let n_rows = rows.len().max(1);
-    let row_height = if n_rows <= 8 { 110 } else { 78 };
-    let height = n_rows * row_height + TOP + BOTTOM;
+    let row_height = if rows.len() <= 8 { 110 } else { 78 };
+    let height = rows.len().max(1) * row_height + 48;
     let period = seconds.unwrap_or(1.0);
-    let (mut data, mut annotations, mut axes) = (Vec::new(), Vec::new(), Vec::new());
-    for (row, (name, waveforms)) in rows.into_iter().enumerate() {
-        let top = 1.0 - row as f64 / n_rows as f64;
-        let bottom = 1.0 - (row as f64 + 0.78) / n_rows as f64;
-        for waveform in waveforms {
-            let trace = Scatter::<f64, ChartNumber>::default()
-                .x0(0.0)
-                .dx(waveform.drawn.step * period)
-                .y(ChartNumber::all(&waveform.drawn.values, WAVEFORM_DIGITS))
-                .name(escaped(&waveform.name))
-                .mode(Mode::Lines)
-                .line(Line::new().color(waveform.color).width(waveform.width))
-                .y_axis(numbered("y", row));
-            data.push(value(trace.as_ref()));
-        }
-        annotations.push(
-            Annotation::new()
-                .text(escaped(&name))
-                .font(Font::new().size(12))
-                .show_arrow(false)
-                .x_ref("paper")
-                .x(0.0)
-                .x_anchor(Anchor::Left)
-                .y_ref("paper")
-                .y(top)
-                .y_anchor(Anchor::Middle),
-        );
-        // The margin is the same for all rows; fitting it to dozens of them takes Plotly too long.
-        let axis = plain_axis()
-            .auto_margin(false)
-            .domain(&[bottom.max(0.0), top - 0.1 / n_rows as f64])
-            .n_ticks(if n_rows <= 8 { 4 } else { 2 });
-        axes.push((numbered("yaxis", row), value(&axis)));
-    }
-    let x_title = if seconds.is_some() {
-        "time (s)"
-    } else {
-        "time (samples)"
-    };
-    // All rows share this axis; it is drawn under the last of them.
-    let x_axis = AxisStyle::linear(x_title)
-        .axis()
-        .anchor(numbered("y", n_rows - 1));
-    let margin = Margin::new().left(52).right(12).top(TOP).bottom(BOTTOM);
-    let layout = layout()
-        .margin(margin)
-        .hover_mode(HoverMode::X)
-        .annotations(annotations)
-        .x_axis(x_axis);
-    let mut layout = value(&layout);
-    axes.into_iter()
-        .for_each(|(name, axis)| layout[name] = axis);
+    let rows: Vec<Value> = rows
+        .into_iter()
+        .map(|(name, waveforms)| {
+            let lines: Vec<Value> = waveforms
+                .into_iter()
+                .map(|waveform| {
+                    let y = ChartNumber::all(&waveform.drawn.values, WAVEFORM_DIGITS);
+                    let x = json!({ "first": 0.0, "step": waveform.drawn.step * period });
+                    json!({
+                        "name": waveform.name, "x": x, "y": y,
+                        "color": waveform.color, "width": waveform.width,
+                    })
+                })
+                .collect();
+            json!({ "name": name, "series": lines })
+        })
+        .collect();
+    let x = AxisStyle::linear(match seconds {
+        Some(_) => "time (s)",
+        None => "time (samples)",
+    });
+    let spec = json!({ "kind": "rows", "rows": rows, "x": x });
     Chart {
         wide: true,
-        ..chart(title, description, height, data, layout)
-    }
-}
-
-/// `y`, `y2`, `y3`, …
-fn numbered(axis: &str, index: usize) -> String {
-    match index {
-        0 => axis.into(),
-        _ => format!("{axis}{}", index + 1),
+        ..chart(title, description, height, &spec)
     }
 }

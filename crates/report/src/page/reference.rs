@@ -1,65 +1,20 @@
-//! The sources over time, and beside a reference when there is one (third figure of the paper).
+//! The sources beside a reference, when there is one (third figure of the paper).
 
 use super::chart::{Chart, Scale, Side, Waveform, heat_map, rows};
 use super::view::{Part, Section, Table};
 use super::{source_name, source_numbers};
 use crate::decimate::envelope;
-use crate::number::{counted, significant, trimmed};
+use crate::number::{significant, trimmed};
 use crate::{Error, Report, Result, palette};
 use strt_score::{Matching, align};
-use strt_signal::correlation_time::correlation_time;
 
 /// Points of all waveforms of one chart together: what keeps the page small for many sources.
 const POINT_BUDGET: usize = 24_000;
 /// Points of one waveform: two for every pixel of a wide screen.
 const MOST_POINTS: usize = 4000;
-/// Samples from which the correlation time is taken: its cost grows with their number times the
-/// lag.
-const CORRELATION_SAMPLES: usize = 20_000;
-
-/// The sources as they are.
-pub fn section(report: &Report<'_>) -> Result<Section> {
-    let n_sources = report.n_sources();
-    let most = points_each(n_sources);
-    let (mut drawn, mut times) = (Vec::new(), Vec::new());
-    for k in 0..n_sources {
-        let source = report.source(k);
-        times.push(correlation_time(
-            &source[..source.len().min(CORRELATION_SAMPLES)],
-        ));
-        drawn.push((
-            source_name(k),
-            vec![Waveform {
-                name: source_name(k),
-                drawn: envelope(&source, most),
-                color: palette::source(k, n_sources),
-                width: 1.5,
-            }],
-        ));
-    }
-    let description = format!(
-        "{} under each other over time, from the shortest time scale to the longest.",
-        counted(n_sources, "waveform")
-    );
-    let chart = rows(
-        "Sources over time",
-        &description,
-        drawn,
-        report.sample_period(),
-    );
-    Ok(Section {
-        id: "sources",
-        title: "Sources",
-        parts: vec![
-            Part::Charts(vec![chart]),
-            Part::Caption(caption(report, most)),
-            Part::Table(table(report, &times)),
-        ],
-    })
-}
 
 /// The sources laid over the reference; `None` without one.
-pub fn comparison(report: &Report<'_>) -> Result<Option<Section>> {
+pub fn section(report: &Report<'_>) -> Result<Option<Section>> {
     let Some((reference, matching)) = report.reference else {
         return Ok(None);
     };
@@ -76,9 +31,9 @@ pub fn comparison(report: &Report<'_>) -> Result<Option<Section>> {
             .position(|&matched| matched == Some(j))
         {
             Some(k) => format!(
-                "reference {} and source {}, |correlation| {}",
+                "reference {} and {}, |correlation| {}",
                 j + 1,
-                k + 1,
+                source_name(k),
                 significant(matching.per_source()[k], 4)
             ),
             None => format!("reference {}, matched by no source", j + 1),
@@ -111,6 +66,7 @@ pub fn comparison(report: &Report<'_>) -> Result<Option<Section>> {
     Ok(Some(Section {
         id: "comparison",
         title: "Comparison with the reference",
+        folded: false,
         parts: vec![
             Part::Key(vec![
                 ("reference".into(), palette::NEUTRAL.into()),
@@ -132,17 +88,6 @@ fn points_each(n_waveforms: usize) -> usize {
     (POINT_BUDGET / n_waveforms).min(MOST_POINTS)
 }
 
-fn caption(report: &Report<'_>, most: usize) -> String {
-    let gaps = match report.recording.n_missing() {
-        0 => "",
-        _ => " Gaps are missing samples.",
-    };
-    let decimation = decimation(report, most);
-    format!(
-        "All rows share their time axis: drag to zoom, double-click to zoom out.{gaps}{decimation}"
-    )
-}
-
 /// What a waveform of `most` points leaves out; empty when it leaves out nothing.
 fn decimation(report: &Report<'_>, most: usize) -> String {
     let n_samples = report.recording.n_samples();
@@ -156,33 +101,6 @@ fn decimation(report: &Report<'_>, most: usize) -> String {
         most / 2,
         trimmed(n_samples as f64 / (most / 2) as f64, 3)
     )
-}
-
-fn table(report: &Report<'_>, times: &[usize]) -> Table {
-    let mut header = vec!["source".into(), "correlation time (samples)".into()];
-    if report.sample_period().is_some() {
-        header.push("correlation time (s)".into());
-    }
-    let rows = times.iter().enumerate().map(|(k, &time)| {
-        let seconds = report
-            .sample_period()
-            .map(|period| significant(time as f64 * period, 3));
-        let mut row = vec![source_name(k), time.to_string()];
-        row.extend(seconds);
-        row
-    });
-    let excerpt = if report.recording.n_samples() > CORRELATION_SAMPLES {
-        let samples = counted(CORRELATION_SAMPLES, "sample");
-        format!(", over the first {samples}")
-    } else {
-        String::new()
-    };
-    Table {
-        title: format!("First lag at which the autocorrelation falls below ½{excerpt}"),
-        header,
-        rows: rows.collect(),
-        folded: times.len() > 12,
-    }
 }
 
 fn correlation_map(matching: &Matching) -> Chart {

@@ -1,0 +1,61 @@
+//! What others found out about a source or a recording, for the page to show: plain data, all of it
+//! optional.
+//!
+//! In: findings of whoever judges sources, names them or reads events. Out: nothing is computed
+//! here. Where a note is absent the page leaves its place out.
+
+/// Whether a source can be trusted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// `resolved`, `mixed with s4`, `not replicated` or `noise`.
+    pub finding: String,
+    /// Expected share of other sources in this one, as an amplitude (0 to 1).
+    pub interference: f64,
+    /// How well the source is found again (0 to 1).
+    pub replication: f64,
+    /// The finding in a sentence.
+    pub words: String,
+}
+
+/// What a source seems to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    /// Such as `blink`.
+    pub name: String,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// Why, in a sentence.
+    pub reason: String,
+}
+
+/// Something that happened at a known time of the recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Sample at which it began, from 0.
+    pub sample: usize,
+    /// What it was.
+    pub name: String,
+}
+
+/// All that is known beyond the run itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Notes {
+    /// One for each source in order, or none at all.
+    pub verdicts: Vec<Option<Verdict>>,
+    /// One for each source in order, or none at all.
+    pub labels: Vec<Option<Label>>,
+    /// In any order.
+    pub events: Vec<Event>,
+}
+
+impl Notes {
+    /// The verdict on source `k`.
+    pub fn verdict(&self, k: usize) -> Option<&Verdict> {
+        self.verdicts.get(k)?.as_ref()
+    }
+
+    /// The label of source `k`.
+    pub fn label(&self, k: usize) -> Option<&Label> {
+        self.labels.get(k)?.as_ref()
+    }
+}
