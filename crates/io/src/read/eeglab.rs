@@ -7,7 +7,7 @@
 use super::array::MOST_CHANNELS;
 use super::matlab::{MatlabReader, Numeric, Store, Value, Workspace};
 use super::numbers::{Block, Endian, Number, Order};
-use super::rewrite::{Replacement, Units, in_place, write_file};
+use super::rewrite::{Replacement, Units, in_place, same_file, write_file};
 use super::sniff::is_mat5;
 use super::source::{Source, damaged, failed};
 use super::table::{Contents, Reader, Table};
@@ -214,12 +214,12 @@ impl Store for FdtStore {
         out: &Path,
     ) -> Result<Option<Vec<Note>>> {
         let numbers = out.with_extension("fdt");
-        if numbers == out || numbers.exists() {
+        if numbers == out || same_file(&numbers, self.source.path()) {
             return Err(Error::kind(
                 &numbers,
-                "no file, as it is to hold the numbers of the .set file",
-                "one",
-                "choose another name, or remove it",
+                "another file than the recording, for the numbers of the .set file",
+                "one of its own",
+                "choose another name",
             ));
         }
         let mut notes = in_place(&mut self.source, (0, block), new, &Units::PLAIN, &numbers)?;

@@ -103,7 +103,8 @@ pub fn rewrite_recording(
     }
 }
 
-fn same_file(a: &Path, b: &Path) -> bool {
+/// Whether two names are of one file that is there.
+pub(super) fn same_file(a: &Path, b: &Path) -> bool {
     match (std::fs::canonicalize(a), std::fs::canonicalize(b)) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
