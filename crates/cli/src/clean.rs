@@ -65,11 +65,11 @@ impl Clean {
     pub fn run(self) -> Outcome {
         let input = load_summary(&self.run)?.input;
         let (path, options) = self.what_to_read(&input)?;
-        let out = self.out.clone().unwrap_or_else(|| default_out(&path));
-        self.check_out(&out, &path)?;
         let model = load_model(self.run.join(MODEL))?;
         let names = source_names(model.sources().ncols());
         let decided = self.choice.removed(&self.run, &names)?;
+        let out = self.out.clone().unwrap_or_else(|| default_out(&path));
+        self.check_out(&out, &path)?;
 
         let opened = open(&path, &options, self.quiet)?;
         let channels = as_the_model_has_them(&model, &opened.recording, &path, self.quiet)?;

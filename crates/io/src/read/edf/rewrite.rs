@@ -243,13 +243,10 @@ fn widened(
 /// A number in the eight characters of a header, when it is off by at most half a step.
 fn field(value: f64, step: f64) -> Option<String> {
     let texts = (0..8).rev().map(|decimals| format!("{value:.decimals$}"));
-    texts
-        .into_iter()
-        .find(|text| text.len() <= 8)
-        .filter(|text| {
-            let found: f64 = text.parse().unwrap_or(f64::NAN);
-            (found - value).abs() <= step / 2.0
-        })
+    let text = texts.into_iter().find(|text| text.len() <= 8)?;
+    let found: f64 = text.parse().ok()?;
+    // Without the zeros at its end.
+    ((found - value).abs() <= step / 2.0).then(|| found.to_string())
 }
 
 impl Widened {

@@ -79,7 +79,10 @@ pub(super) fn rewrite(
                     (Some(precision), false) => precision.text(value, decimal_comma).into_bytes(),
                     (None, false) => value.to_string().into_bytes(),
                 };
-                let before = &line.bytes[copied..place.start];
+                let (mut before, mut text) = (&line.bytes[copied..place.start], text);
+                if delimiter == Delimiter::Space {
+                    (before, text) = aligned(before, place.len(), text);
+                }
                 write(file, before, &text, out)?;
                 copied = place.end;
             }
@@ -94,6 +97,22 @@ fn write(file: &mut dyn Write, before: &[u8], text: &[u8], out: &Path) -> Result
     file.write_all(before)
         .and_then(|()| file.write_all(text))
         .map_err(|error| Error::writing(out)(error))
+}
+
+/// What stands before a number and the number itself, so that columns between spaces keep their
+/// right edge where there is room. One space stays.
+fn aligned(before: &[u8], old_len: usize, mut text: Vec<u8>) -> (&[u8], Vec<u8>) {
+    if text.len() < old_len {
+        text.splice(..0, vec![b' '; old_len - text.len()]);
+        return (before, text);
+    }
+    let n_spaces = before
+        .iter()
+        .rev()
+        .take_while(|&&byte| byte == b' ')
+        .count();
+    let taken = (text.len() - old_len).min(n_spaces.saturating_sub(1));
+    (&before[..before.len() - taken], text)
 }
 
 /// Whether both ways of cutting found the same cells. Doubled quotes are one in the first.
@@ -137,10 +156,12 @@ fn missing_word(
 /// How the numbers of a column are written.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Precision {
-    /// Most digits behind the decimal mark, of numbers without an exponent.
+    /// Most digits behind the decimal mark.
     decimals: usize,
-    /// Most digits in all, and the letter, of numbers with an exponent.
-    exponent: Option<(usize, char)>,
+    /// Most digits in all.
+    digits: usize,
+    /// The letter before the exponent, where a number has one.
+    exponent: Option<char>,
 }
 
 impl Precision {
@@ -152,19 +173,15 @@ impl Precision {
         let mantissa = &cell[..at.unwrap_or(cell.len())];
         let mark = mantissa.iter().position(|byte| b".,".contains(byte));
         let decimals = mark.map_or(0, |mark| mantissa.len() - mark - 1);
-        match at {
-            None => self.decimals = self.decimals.max(decimals),
-            Some(at) => {
-                let digits = mantissa.iter().filter(|byte| byte.is_ascii_digit()).count();
-                let before = self.exponent.map_or(0, |(digits, _)| digits);
-                self.exponent = Some((before.max(digits), char::from(cell[at])));
-            }
-        }
+        let digits = mantissa.iter().filter(|byte| byte.is_ascii_digit()).count();
+        self.decimals = self.decimals.max(decimals);
+        self.digits = self.digits.max(digits);
+        self.exponent = self.exponent.or(at.map(|at| char::from(cell[at])));
     }
 
     fn text(&self, value: f64, decimal_comma: bool) -> String {
         let text = match self.exponent {
-            Some((digits, letter)) => with_exponent(value, digits, letter),
+            Some(letter) => with_exponent(value, self.digits, letter),
             // More decimals than a number has say no more than all that it has.
             None if self.decimals >= MOST_DIGITS => value.to_string(),
             None => {
