@@ -38,6 +38,8 @@
 //!
 //! [`write_signals`] writes NPY, CSV, MATLAB 5 and WAV without any feature, and Parquet with
 //! `parquet`. A format that was not built in is refused with the name of its feature.
+//! [`rewrite_recording`] copies a recording in its own format with other numbers: text, NPY, WAV,
+//! EDF, BDF, MATLAB 5–7 and EEGLAB in these.
 //!
 //! # Example: a run that is stopped and continued
 //!
