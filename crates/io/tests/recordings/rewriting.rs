@@ -120,12 +120,12 @@ fn other_channels_and_samples_keep_their_bytes() {
             continue;
         }
         let (made, second) = (Made::new(), whole.channel_names()[1].clone());
-        let rate = Some(whole.sampling_rate().unwrap_or(1.0));
+        let rate = whole.sampling_rate().unwrap_or(1.0);
         let options = ReadOptions {
             channels: Some(format!("\"{second}\"").into()),
-            rate,
-            start: Some(3.0 / rate.unwrap()),
-            stop: Some(9.0 / rate.unwrap()),
+            rate: Some(rate),
+            start: Some(3.0 / rate),
+            stop: Some(9.0 / rate),
             ..all()
         };
         let part = read_recording(&path, &options).unwrap().recording;
