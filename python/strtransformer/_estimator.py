@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from . import _core
+from ._choice import removed_sources
 from ._fitting import DTYPES, Fitting, are_automatic
 from ._likelihood import mean_log_likelihood
 from ._report import Report
@@ -315,6 +316,51 @@ class StrTransformer(Fitting):
         check_is_fitted(self)
         sources, std, _ = self.model_.denoise(self._recording_again(X))
         return (sources, std) if return_std else sources
+
+    def clean(
+        self,
+        X: ArrayLike | None = None,
+        *,
+        remove: Iterable[int | str] | None = None,
+        keep: Iterable[int | str] | None = None,
+        fill: bool = False,
+        max_iter: int = 500,
+    ) -> Floats:
+        """The recording without some of its sources.
+
+        ``X - (inverse_transform(S) - inverse_transform(S0))``, where ``S`` are the sources of
+        ``X`` and ``S0`` the same with those that are removed set to their mean over the training
+        data. What the sources do not explain stays. ``strt clean`` does this with files.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), frame or Recording, default=None
+            A recording with the channels of the training data in the same order. NaN where values
+            are missing. ``None`` takes the training data, which an estimator that was loaded or
+            unpickled does not hold.
+        remove : sequence of int or str, default=None
+            The sources to remove: their columns, from 0, or names, ``"s1"`` being column 0.
+        keep : sequence of int or str, default=None
+            The sources to keep, in place of ``remove``.
+        fill : bool, default=False
+            Whether to fill missing values with what the model expects there; affine mixers only.
+            Otherwise a sample with a missing value, which has no sources, is missing in all
+            channels.
+        max_iter : int, default=500
+            Steps for the sources of ``X``, where they are optimised; see :meth:`transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Channels in the units of the training data.
+        """
+        check_is_fitted(self)
+        removed = removed_sources(remove, keep, self.model_.n_sources)
+        if X is None:
+            return self.model_.clean(self.model_.sources, removed, None, fill)
+        recording, rows = self._recording_again(X), self._rows(X, reset=False)
+        cleaned = self.model_.clean(self._sources_of(rows, max_iter), removed, recording, fill)
+        return cleaned.astype(rows.dtype, copy=False)
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """Channels that sources give: ``X @ mixing_.T + mean_``, or what the nonlinear mixer makes

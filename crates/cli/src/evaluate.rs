@@ -1,5 +1,6 @@
-//! `strt evaluate`: how well estimated sources match true ones.
+//! `strt evaluate`: how well estimated sources match true ones, or those of another run.
 
+use crate::agreement;
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, note};
 use crate::reading::{describe_reference, open};
@@ -16,7 +17,7 @@ use strt_score::{Reference, match_sources};
 pub struct Evaluate {
     /// Estimated sources, samples × sources, in any format; or the folder of a run
     estimated: PathBuf,
-    /// True sources of the same samples
+    /// True sources of the same samples; or the folder of another run on the same recording
     reference: PathBuf,
     /// Print JSON instead of a table
     #[arg(long)]
@@ -50,6 +51,9 @@ struct Matched {
 
 impl Evaluate {
     pub fn run(self) -> Outcome {
+        if self.reference.is_dir() {
+            return self.with_another_run();
+        }
         let estimated_path = if self.estimated.is_dir() {
             self.estimated.join("sources.csv")
         } else {
@@ -98,6 +102,17 @@ impl Evaluate {
             output::print(&text(&scores));
         }
         Ok(())
+    }
+
+    fn with_another_run(&self) -> Outcome {
+        if self.reading != ReadOptions::default() {
+            return Err(Failure::Usage(
+                "reading the recording: expected no such arguments with two runs, whose sources \
+                 are compared as they are; remove them"
+                    .into(),
+            ));
+        }
+        agreement::compare(&self.estimated, &self.reference, self.json)
     }
 }
 

@@ -6,8 +6,13 @@
 //! the laboratory (`strt-lab`), which runs [`methods`] and ends and prints as this program does; to
 //! separate recordings from Rust, use `strtransformer` and `strt-runs`.
 
+mod agreement;
+mod browser;
+mod channels;
+mod clean;
 mod compare;
 mod config;
+mod decisions;
 mod demo;
 mod ending;
 mod evaluate;
@@ -57,12 +62,16 @@ enum Command {
     Demo(demo::Demo),
     /// Separate a recording by several methods and compare what they find.
     Compare(compare::Compare),
-    /// Score estimated sources against true ones.
+    /// Score estimated sources against true ones, or compare two runs.
     Evaluate(evaluate::Evaluate),
     /// Generate a problem with known sources.
     Generate(generate::Generate),
     /// Sources of another recording under a trained model.
     Transform(transform::Transform),
+    /// A recording without some of its sources.
+    Clean(clean::Clean),
+    /// Open the page of a run in a browser.
+    Open(browser::Open),
     /// Say what a file or the folder of a run holds.
     Info(info::Info),
     /// Print the configuration with a comment for every value.
@@ -82,6 +91,8 @@ impl Command {
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Generate(generate) => generate.run(),
             Command::Transform(transform) => transform.run(),
+            Command::Clean(clean) => clean.run(),
+            Command::Open(open) => open.run(),
             Command::Info(info) => info.run(),
             Command::Config(config) => config.run(),
             Command::Compare(compare) => compare.run(typed),

@@ -2,6 +2,7 @@
 //!
 //! Arguments become an order; `strt-runs` makes the run and its folder; what came of it is printed.
 
+use crate::browser::open_report;
 use crate::ending::Ending;
 use crate::failure::{Failure, Outcome};
 use crate::formats::formats;
@@ -69,6 +70,9 @@ pub struct Separate {
     /// batch system
     #[arg(long = "continue")]
     ensure: bool,
+    /// Open the page of the run in a browser when it is done
+    #[arg(long)]
+    open: bool,
     #[command(flatten)]
     ending: Ending,
     #[command(flatten)]
@@ -104,14 +108,22 @@ impl Separate {
         };
         let order = self.order(typed)?;
         let mut terminal = Terminal::new(self.ending.quiet);
-        if !self.ensure {
+        let place = if self.ensure {
+            match strt_runs::ensure(&order, &target, &mut terminal)? {
+                Ensured::Made(made) => self.ending.tell(&made).map(|()| made.place)?,
+                Ensured::There(earlier) => {
+                    self.ending.tell_of_earlier(&earlier)?;
+                    earlier.place
+                }
+            }
+        } else {
             let made = strt_runs::start(&order, &target, &mut terminal)?;
-            return self.ending.tell(&made);
+            self.ending.tell(&made).map(|()| made.place)?
+        };
+        if self.open {
+            open_report(&place);
         }
-        match strt_runs::ensure(&order, &target, &mut terminal)? {
-            Ensured::Made(made) => self.ending.tell(&made),
-            Ensured::There(earlier) => self.ending.tell_of_earlier(&earlier),
-        }
+        Ok(())
     }
 
     fn order(&self, typed: &[String]) -> Outcome<Order<'_>> {

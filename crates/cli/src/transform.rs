@@ -1,5 +1,6 @@
 //! `strt transform`: the sources of another recording under a trained model.
 
+use crate::channels::as_the_model_has_them;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::output::{self, note};
@@ -13,6 +14,7 @@ use strt_io::{ReadOptions, Signals, check_signals, load_model, write_signals};
 use strt_runs::folder::MODEL;
 use strt_runs::results::summary::source_names;
 use strtransformer::train::{StepReport, StopReason};
+use strtransformer::transform::Transformed;
 use strtransformer::{Recording, Separation};
 
 #[derive(Args)]
@@ -74,7 +76,9 @@ impl Transform {
             )));
         }
         let model = load_model(&model_path)?;
-        let recording = self.recording(&model)?;
+        let opened = open(&self.input, &self.reading, self.quiet)?;
+        let channels = as_the_model_has_them(&model, &opened.recording, &self.input, self.quiet)?;
+        let recording = channels.recording;
         let names = source_names(model.sources().ncols());
         check_signals(
             &out,
@@ -93,37 +97,7 @@ impl Transform {
             self.tell(&out, denoised.sources().shape(), "");
             return Ok(());
         }
-        interrupt::watch();
-        let mut progress = Progress::new(self.quiet, 0);
-        let transformed = model
-            .transform(
-                &recording,
-                self.steps as usize,
-                &mut |report: &StepReport<'_>| {
-                    progress.show(report);
-                    if interrupt::asked() {
-                        ControlFlow::Break(())
-                    } else {
-                        ControlFlow::Continue(())
-                    }
-                },
-            )
-            .map_err(|error| Failure::Failed(format!("{}: {error}", self.input.display())))?;
-        progress.end();
-        match transformed.stop {
-            Some(StopReason::Interrupted) => {
-                note("interrupted: nothing was written");
-                return Err(Failure::Interrupted);
-            }
-            Some(StopReason::Diverged) => {
-                return Err(Failure::Failed(format!(
-                    "{}: the sources of this recording were no longer finite; it may be too \
-                     different from the one that the model was trained on",
-                    self.input.display()
-                )));
-            }
-            _ => {}
-        }
+        let transformed = sources_of(&model, &recording, &self.input, self.steps, self.quiet)?;
         let sources = transformed.sources.as_ref();
         self.write(&out, sources, &names, &recording)?;
         let warning = if transformed.converged {
@@ -166,53 +140,41 @@ impl Transform {
             output::print(&format!("{warning}{t} samples of {k} {what}: {out}\n"));
         }
     }
+}
 
-    /// The new recording with its channels as the model has them: by name where the file has those
-    /// names, else as they come.
-    fn recording(&self, model: &Separation) -> Outcome<Recording> {
-        let wanted = model.channel_names();
-        let opened = open(&self.input, &self.reading, self.quiet)?;
-        let found = opened.recording.channel_names();
-        let order: Option<Vec<usize>> = wanted
-            .iter()
-            .map(|name| found.iter().position(|other| other == name))
-            .collect();
-        match order {
-            Some(order) if order.iter().copied().eq(0..found.len()) => Ok(opened.recording),
-            Some(order) => {
-                if !self.quiet {
-                    note("channels: taken by name, in the order of the model");
-                }
-                let values = opened.recording.observations();
-                let picked =
-                    faer::Mat::from_fn(values.nrows(), order.len(), |t, c| values[(t, order[c])]);
-                let recording = Recording::from_mat(picked)?.with_channel_names(wanted.to_vec())?;
-                Ok(match opened.recording.sampling_rate() {
-                    Some(rate) => recording.with_sampling_rate(rate)?,
-                    None => recording,
-                })
-            }
-            None if found.len() == wanted.len()
-                && !found.iter().any(|name| wanted.contains(name)) =>
-            {
-                // Not even --quiet hides what may change the result.
-                note(&format!(
-                    "warning: the channels are named {}, those of the model {}; they are taken in \
-                     order",
-                    found.join(", "),
-                    wanted.join(", ")
-                ));
-                Ok(opened.recording)
-            }
-            None => Err(Failure::Failed(format!(
-                "{}: expected the {} channels of the model ({}), found {} ({}); choose them with \
-                 --channels",
-                self.input.display(),
-                wanted.len(),
-                wanted.join(", "),
-                found.len(),
-                found.join(", ")
-            ))),
+/// The sources of a recording under a model, optimised where they must be; `path` is named in
+/// messages.
+pub fn sources_of(
+    model: &Separation,
+    recording: &Recording,
+    path: &Path,
+    steps: u32,
+    quiet: bool,
+) -> Outcome<Transformed> {
+    interrupt::watch();
+    let mut progress = Progress::new(quiet, 0);
+    let mut observer = |report: &StepReport<'_>| {
+        progress.show(report);
+        if interrupt::asked() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
+    };
+    let transformed = model
+        .transform(recording, steps as usize, &mut observer)
+        .map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
+    progress.end();
+    match transformed.stop {
+        Some(StopReason::Interrupted) => {
+            note("interrupted: nothing was written");
+            Err(Failure::Interrupted)
+        }
+        Some(StopReason::Diverged) => Err(Failure::Failed(format!(
+            "{}: the sources of this recording were no longer finite; it may be too different from \
+             the one that the model was trained on",
+            path.display()
+        ))),
+        _ => Ok(transformed),
     }
 }

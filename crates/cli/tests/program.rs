@@ -5,7 +5,7 @@ mod common;
 use common::{Place, SMALL, fixture, snapshot};
 
 /// Every command, by the words that lead to it.
-const COMMANDS: [&[&str]; 12] = [
+const COMMANDS: [&[&str]; 14] = [
     &[],
     &["separate"],
     &["resume"],
@@ -14,6 +14,8 @@ const COMMANDS: [&[&str]; 12] = [
     &["evaluate"],
     &["generate"],
     &["transform"],
+    &["clean"],
+    &["open"],
     &["info"],
     &["config"],
     &["completions"],

@@ -93,6 +93,18 @@ pub enum Error {
          separate again with smaller rates"
     )]
     DenoiseDiverged,
+    /// The model mixes something that is no number.
+    #[error(
+        "cleaning: sample {sample} of channel {channel}: expected a finite number from the mixer, \
+         found none: the run has diverged, or the recording is too different from the one of the \
+         training; separate it anew"
+    )]
+    CleanNotFinite {
+        /// The sample, counted from 0.
+        sample: usize,
+        /// The channel.
+        channel: String,
+    },
     /// An energy of the caller's own names a tensor like that of another part.
     #[error("energy: found a tensor `{name}`, expected names that begin with `energy.`")]
     EnergyTensor {

@@ -103,6 +103,7 @@
 //! | [`controller`], [`objective`] | ordered scales; the terms of J |
 //! | [`train`] | steps, schedules, moves, restarts, checkpoints, observers |
 //! | [`separation`], [`transform`] | the immutable result, and sources of new data |
+//! | [`clean`] | a recording without some of its sources |
 //! | [`scale`] | the monotone maps that nonlinear sources are shown in |
 //! | [`denoise`] | sources without the noise of the channels, gaps filled, and their spread |
 //!
@@ -113,6 +114,7 @@
 //! Deliberately absent: true sources and scores, files, printing, clocks and global random numbers.
 
 mod adam_group;
+pub mod clean;
 pub mod config;
 pub mod controller;
 pub mod denoise;

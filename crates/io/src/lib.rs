@@ -38,6 +38,8 @@
 //!
 //! [`write_signals`] writes NPY, CSV, MATLAB 5 and WAV without any feature, and Parquet with
 //! `parquet`. A format that was not built in is refused with the name of its feature.
+//! [`rewrite_recording`] copies a recording in its own format with other numbers: text, NPY, WAV,
+//! EDF, BDF, MATLAB 5–7 and EEGLAB in these.
 //!
 //! # Example: a run that is stopped and continued
 //!
@@ -183,6 +185,6 @@ pub use model::{load_model, load_model_with, model_from_bytes, model_to_bytes, s
 pub use overlay::{Layer, overlay, overlay_all};
 pub use read::{
     ChannelSelection, ChannelSummary, Format, Note, NoteKind, Opened, ReadOptions, Summary,
-    TimeColumn, Variable, inspect, read_recording,
+    TimeColumn, Variable, inspect, read_recording, rewrite_recording,
 };
 pub use write::{OUTPUT_FORMATS, Signals, check_signals, write_signals};

@@ -44,6 +44,21 @@ impl Model {
             trained,
         }
     }
+
+    /// The recording that is given, or else the one that the model was trained on.
+    fn given_or_trained<'a>(
+        &'a self,
+        given: Option<&'a Recording>,
+    ) -> PyResult<&'a strtransformer::Recording> {
+        match (given, &self.trained) {
+            (Some(given), _) => Ok(&given.inner),
+            (None, Some(trained)) => Ok(&trained.recording),
+            (None, None) => Err(PyValueError::new_err(
+                "expected a recording, found none: a model that was loaded or pickled does not \
+                 hold what it was trained on; give it as `X`",
+            )),
+        }
+    }
 }
 
 /// Sources of other data, why their optimisation ended, whether they had stopped improving, and
@@ -346,16 +361,7 @@ impl Model {
         py: Python<'py>,
         recording: Option<&Recording>,
     ) -> PyResult<Denoised<'py>> {
-        let recording = match (recording, &self.trained) {
-            (Some(recording), _) => &recording.inner,
-            (None, Some(trained)) => &trained.recording,
-            (None, None) => {
-                return Err(PyValueError::new_err(
-                    "expected a recording, found none: a model that was loaded or pickled does \
-                     not hold what it was trained on; give it as `X`",
-                ));
-            }
-        };
+        let recording = self.given_or_trained(recording)?;
         let denoised = py
             .detach(|| self.separation.denoise(recording))
             .map_err(errors::of_core)?;
@@ -364,6 +370,29 @@ impl Model {
             to_array(py, denoised.deviation()),
             denoised.noise().share,
         ))
+    }
+
+    /// The channels (T, m) of a recording (or of what the model was trained on) without the
+    /// sources `removed` of its `sources` (T, K); missing values filled where `fill` says so.
+    #[pyo3(signature = (sources, removed, recording=None, fill=false))]
+    fn clean<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Matrix,
+        removed: Vec<usize>,
+        recording: Option<&Recording>,
+        fill: bool,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let recording = self.given_or_trained(recording)?;
+        let (separation, sources) = (&self.separation, sources.0);
+        let cleaned = py.detach(|| {
+            if fill {
+                separation.clean_filled(recording, sources.as_ref(), &removed)
+            } else {
+                separation.clean(recording, sources.as_ref(), &removed)
+            }
+        });
+        Ok(to_array(py, cleaned.map_err(errors::of_core)?.as_ref()))
     }
 
     /// The channels (T, m) that sources (T, K) give.

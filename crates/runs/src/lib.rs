@@ -61,5 +61,6 @@ pub use folder::{Place, inspect};
 pub use format::Format;
 pub use lifecycle::{Ensured, ensure, resume, start};
 pub use order::{Order, ResumeOptions, Source, Truth};
+pub use same::recording as recording_differs;
 pub use scored::{Scored, ScoredObserver};
 pub use watcher::{Event, Unwatched, Watcher};

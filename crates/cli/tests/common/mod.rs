@@ -129,6 +129,30 @@ pub fn run(place: &Place, more: &[&str]) -> Ran {
     place.done(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
+/// Three sources in a moment.
+pub const FAST: [&str; 5] = ["-k", "3", "--preset", "fast", "-q"];
+
+/// A place with a recording and a run on it, `observations.strt`.
+pub fn separated() -> Place {
+    let place = Place::new();
+    place.problem("300");
+    place.done(&[&["separate", "data/observations.csv"][..], &FAST].concat());
+    place
+}
+
+/// A command that must be refused with this status and message, and leave nothing.
+pub fn refused(place: &Place, arguments: &[&str], status: i32, expected: &str) {
+    let before = place.names("");
+    let ran = place.strt(arguments);
+    assert_eq!(ran.status, status, "{arguments:?}: {}", ran.stderr);
+    assert!(
+        ran.stderr.contains(expected),
+        "{arguments:?}: {}",
+        ran.stderr
+    );
+    assert_eq!(place.names(""), before, "{arguments:?}");
+}
+
 /// A file that another program wrote, of the fixtures of `strt-io`.
 pub fn fixture(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../io/tests/fixtures");

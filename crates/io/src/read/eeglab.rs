@@ -4,15 +4,16 @@
 //! Epochs are joined end to end, with a warning. Events, locations and earlier decompositions are
 //! not read.
 
-use super::ReadOptions;
 use super::array::MOST_CHANNELS;
 use super::matlab::{MatlabReader, Numeric, Store, Value, Workspace};
 use super::numbers::{Block, Endian, Number, Order};
+use super::rewrite::{Replacement, Units, in_place, same_file, write_file};
 use super::sniff::is_mat5;
 use super::source::{Source, damaged, failed};
 use super::table::{Contents, Reader, Table};
+use super::{Note, ReadOptions};
 use crate::error::{Error, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens a `.set` file in either of MATLAB's formats.
 pub(crate) fn open(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>> {
@@ -137,7 +138,7 @@ pub(crate) fn of_workspace(mut workspace: Workspace) -> Result<Box<dyn Reader>> 
             let what =
                 format!("{n_channels} channels × {n_samples} samples, as the .set file says");
             source.require(0, block.size().unwrap_or(u64::MAX), &what)?;
-            let store = Box::new(FdtStore { source });
+            let store = Box::new(FdtStore { source, set: path });
             Ok(Box::new(MatlabReader::new(
                 store,
                 Some((0, block)),
@@ -198,9 +199,48 @@ fn separate(path: &Path, name: &str, contents: &mut Contents) -> Result<Source> 
 /// A `.fdt` file: 32-bit numbers, all channels of a sample together.
 struct FdtStore {
     source: Source,
+    /// The `.set` file that names it.
+    set: PathBuf,
 }
 
 impl Store for FdtStore {
+    /// Two files: the `.set` file as it is, and its numbers under the same name with `.fdt`, where
+    /// EEGLAB, MNE and this program look for those of a renamed data set.
+    fn rewrite(
+        &mut self,
+        _id: usize,
+        block: &Block,
+        new: &Replacement<'_>,
+        out: &Path,
+    ) -> Result<Option<Vec<Note>>> {
+        let numbers = out.with_extension("fdt");
+        if numbers == out || same_file(&numbers, self.source.path()) {
+            return Err(Error::kind(
+                &numbers,
+                "another file than the recording, for the numbers of the .set file",
+                "one of its own",
+                "choose another name",
+            ));
+        }
+        let mut notes = in_place(&mut self.source, (0, block), new, &Units::PLAIN, &numbers)?;
+        let copied = std::fs::read(&self.set).map_err(Error::reading(&self.set));
+        let written = copied.and_then(|bytes| {
+            write_file(out, |file| {
+                file.write_all(&bytes).map_err(Error::writing(out))
+            })
+        });
+        if let Err(error) = written {
+            // Numbers without their description are half a data set.
+            let _ = std::fs::remove_file(&numbers);
+            return Err(error);
+        }
+        notes.push(Note::detected(format!(
+            "the numbers are in {}",
+            numbers.display()
+        )));
+        Ok(Some(notes))
+    }
+
     fn fill(&mut self, _id: usize, block: &Block, table: &mut Table) -> Result<()> {
         let path = self.source.path().to_owned();
         let mut input = self.source.stream(0)?;

@@ -5,10 +5,11 @@
 //! memory, large arrays only as places in the file ([`Store`]). A variable is taken as samples ×
 //! channels; a vector is one channel.
 
-use super::ReadOptions;
 use super::array::{self, Array, choose, is_rate_name};
 use super::numbers::Block;
+use super::rewrite::Replacement;
 use super::table::{Contents, Reader, Table, Variable};
+use super::{Note, ReadOptions};
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,18 @@ pub(crate) struct Numeric {
 pub(crate) trait Store {
     /// Decodes the array `id`, seen as `block`.
     fn fill(&mut self, id: usize, block: &Block, table: &mut Table) -> Result<()>;
+
+    /// Writes the file to `out` with new numbers in the array `id`, seen as `block`; `None` where
+    /// that cannot be done.
+    fn rewrite(
+        &mut self,
+        _id: usize,
+        _block: &Block,
+        _new: &Replacement<'_>,
+        _out: &Path,
+    ) -> Result<Option<Vec<Note>>> {
+        Ok(None)
+    }
 }
 
 /// The variables of a file.
@@ -207,6 +220,13 @@ impl Reader for MatlabReader {
         match &self.chosen {
             Some((id, block)) => self.store.fill(*id, block, table),
             None => Ok(()),
+        }
+    }
+
+    fn rewrite(&mut self, new: &Replacement<'_>, out: &Path) -> Result<Option<Vec<Note>>> {
+        match &self.chosen {
+            Some((id, block)) => self.store.rewrite(*id, block, new, out),
+            None => Ok(None),
         }
     }
 }

@@ -26,6 +26,7 @@ mod numbers;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod rewrite;
 mod selection;
 mod sniff;
 mod source;
@@ -36,6 +37,7 @@ mod wav;
 mod wfdb;
 
 pub use options::{ChannelSummary, Note, NoteKind, Opened, ReadOptions, Summary, TimeColumn};
+pub use rewrite::rewrite_recording;
 pub use selection::ChannelSelection;
 pub use sniff::Format;
 pub use table::Variable;

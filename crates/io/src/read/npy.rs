@@ -8,11 +8,12 @@
 //! takes 21 seconds of a processor to build, a twentieth of the whole program; the numbers are
 //! decoded by what all formats share ([`Block`]).
 
-use super::ReadOptions;
 use super::array::{self, Array};
 use super::numbers::{Block, Endian, Number};
+use super::rewrite::{ANOTHER_FORMAT, Replacement, Units, in_place};
 use super::source::{Source, damaged, failed};
 use super::table::{Contents, Reader, Table};
+use super::{Note, ReadOptions};
 use crate::error::{Error, Result};
 use std::io::Read;
 use std::path::Path;
@@ -61,6 +62,29 @@ impl Reader for NpyReader {
             .fill(&mut input, table, |_, value| value)
             .map_err(|error| failed(&path, error, "data of the array"))
     }
+
+    fn rewrite(&mut self, new: &Replacement<'_>, out: &Path) -> Result<Option<Vec<Note>>> {
+        let header = self.source.bytes(0, self.data_at, "header")?;
+        if is_boolean(&header) {
+            return Err(Error::content(
+                out,
+                "array",
+                "numbers",
+                "true and false",
+                ANOTHER_FORMAT,
+            ));
+        }
+        let place = (self.data_at, &self.block);
+        in_place(&mut self.source, place, new, &Units::PLAIN, out).map(Some)
+    }
+}
+
+/// Whether the array holds nothing but true and false, which are read as 1 and 0.
+fn is_boolean(header: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(header);
+    ["'|b1'", "'b1'", "'?'", "'|?'"]
+        .iter()
+        .any(|kind| text.contains(kind))
 }
 
 /// Reads magic and header; gives the array and the number of bytes read.

@@ -6,6 +6,7 @@
 //! format.
 
 use super::Note;
+use super::rewrite::Replacement;
 use crate::error::{Error, Result};
 use faer::{Mat, MatRef};
 use std::ops::Range;
@@ -75,6 +76,12 @@ pub(crate) trait Reader {
 
     /// Puts the numbers of all channels and samples that `table` wants into it.
     fn read(&mut self, table: &mut Table) -> Result<()>;
+
+    /// Writes the file to `out` with new numbers and says what had to be changed besides; `None`
+    /// for a format whose files would have to be made anew.
+    fn rewrite(&mut self, _new: &Replacement<'_>, _out: &Path) -> Result<Option<Vec<Note>>> {
+        Ok(None)
+    }
 }
 
 /// The chosen samples × the chosen channels.

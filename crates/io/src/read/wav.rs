@@ -6,10 +6,13 @@
 //! Written by hand: `hound` (3.5) reads no floating point of 64 bits and no RF64, and decodes one
 //! sample after the other, where a span of some channels is wanted.
 
+use super::Note;
 use super::numbers::{Block, Endian, Number, Order};
+use super::rewrite::{Replacement, Units, in_place};
 use super::source::{Source, damaged};
 use super::table::{Contents, Reader, Table};
 use crate::error::{Error, Result};
+use std::path::Path;
 
 const PCM: u16 = 1;
 const FLOAT: u16 = 3;
@@ -193,13 +196,8 @@ fn format(source: &mut Source, at: u64, size: u64) -> Result<Sound> {
     Ok(Sound { block, rate, bits })
 }
 
-impl Reader for WavReader {
-    fn contents(&self) -> &Contents {
-        &self.contents
-    }
-
-    fn read(&mut self, table: &mut Table) -> Result<()> {
-        let path = self.source.path().to_owned();
+impl WavReader {
+    fn units(&self) -> Units {
         let (offset, range) = match self.block.number {
             Number::U8 => (128.0, 128.0),
             Number::I16 => (0.0, f64::from(1 << 15)),
@@ -207,9 +205,28 @@ impl Reader for WavReader {
             Number::I32 => (0.0, 2f64.powi(31)),
             _ => (0.0, 1.0),
         };
+        Units { offset, range }
+    }
+}
+
+impl Reader for WavReader {
+    fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    fn read(&mut self, table: &mut Table) -> Result<()> {
+        let path = self.source.path().to_owned();
+        let Units { offset, range } = self.units();
         let mut input = self.source.stream(self.data_at)?;
         self.block
             .fill(&mut input, table, |_, value| (value - offset) / range)
             .map_err(|error| super::source::failed(&path, error, "chunk `data`"))
+    }
+
+    fn rewrite(&mut self, new: &Replacement<'_>, out: &Path) -> Result<Option<Vec<Note>>> {
+        let (units, place) = (self.units(), (self.data_at, &self.block));
+        in_place(&mut self.source, place, new, &units, out)?;
+        // That sound has steps needs no saying.
+        Ok(Some(Vec::new()))
     }
 }

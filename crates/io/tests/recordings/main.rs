@@ -10,6 +10,8 @@ mod options;
 mod real;
 #[cfg(feature = "formats")]
 mod refusals;
+#[cfg(feature = "formats")]
+mod rewriting;
 mod text;
 #[cfg(feature = "formats")]
 mod writing;

@@ -31,6 +31,17 @@ impl Signal {
     pub fn is_annotations(&self) -> bool {
         self.label == "EDF Annotations" || self.label == "BDF Annotations"
     }
+
+    /// Physical units of one digital step.
+    pub fn gain(&self) -> f64 {
+        let ([low, high], [from, to]) = (self.physical, self.digital);
+        (high - low) / (to - from)
+    }
+
+    /// The physical value of a digital number.
+    pub fn meaning(&self, digital: f64) -> f64 {
+        (digital - self.digital[0]) * self.gain() + self.physical[0]
+    }
 }
 
 /// Bytes of the header: one block for the file and one for each signal.

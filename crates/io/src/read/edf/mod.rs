@@ -8,11 +8,13 @@
 //! Written by hand: the crate for it (`edfplus` 0.1) refuses discontinuous files and knows no BDF.
 
 mod header;
+mod rewrite;
 
-use super::Format;
 use super::numbers::{Endian, Number};
+use super::rewrite::Replacement;
 use super::source::{Source, damaged};
 use super::table::{Channel, Contents, Reader, Table};
+use super::{Format, Note};
 use crate::error::{Error, Result};
 use header::{Header, Signal};
 use std::io::Read;
@@ -242,18 +244,30 @@ impl Reader for EdfReader {
                     continue;
                 };
                 let rate = self.contents.channels[channel].rate;
-                let first = match (&self.onsets, rate) {
-                    (Some(onsets), Some(rate)) => (onsets[record] * rate).round() as usize,
-                    _ => record * signal.per_record,
-                };
-                let ([low, high], [from, to]) = (signal.physical, signal.digital);
-                let gain = (high - low) / (to - from);
+                let first = first_row(&self.onsets, rate, record, signal);
                 for (i, sample) in samples.chunks_exact(size).enumerate() {
-                    table.set(first + i, channel, (decode(sample) - from) * gain + low);
+                    table.set(first + i, channel, signal.meaning(decode(sample)));
                 }
             }
         }
         Ok(())
+    }
+
+    fn rewrite(&mut self, new: &Replacement<'_>, out: &Path) -> Result<Option<Vec<Note>>> {
+        rewrite::rewrite(self, new, out).map(Some)
+    }
+}
+
+/// The sample that a record starts with, gaps included.
+fn first_row(
+    onsets: &Option<Vec<f64>>,
+    rate: Option<f64>,
+    record: usize,
+    signal: &Signal,
+) -> usize {
+    match (onsets, rate) {
+        (Some(onsets), Some(rate)) => (onsets[record] * rate).round() as usize,
+        _ => record * signal.per_record,
     }
 }
 

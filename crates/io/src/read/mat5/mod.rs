@@ -10,16 +10,20 @@
 //! no more than its length accounts for.
 
 mod elements;
+mod rewrite;
 
+use super::Note;
 use super::array::can_hold;
 use super::matlab::{Store, Value, Workspace};
 use super::numbers::{Block, Endian, skip};
+use super::rewrite::Replacement;
 use super::source::{Source, damaged, failed};
 use super::table::Table;
 use crate::error::Result;
 use elements::{Elements, Kind};
 use flate2::read::ZlibDecoder;
 use std::io::Read;
+use std::path::Path;
 
 /// Where the numbers of an array are.
 #[derive(Clone, Copy, Debug)]
@@ -157,6 +161,16 @@ fn unpacked(source: &mut Source, variable: Extent) -> Result<Box<dyn Read + '_>>
 }
 
 impl Store for Mat5Store {
+    fn rewrite(
+        &mut self,
+        id: usize,
+        block: &Block,
+        new: &Replacement<'_>,
+        out: &Path,
+    ) -> Result<Option<Vec<Note>>> {
+        rewrite::rewrite(&mut self.source, self.places[id], block, new, out).map(Some)
+    }
+
     fn fill(&mut self, id: usize, block: &Block, table: &mut Table) -> Result<()> {
         let path = self.source.path().to_owned();
         let Place { variable, before } = self.places[id];

@@ -11,14 +11,16 @@
 
 mod cells;
 mod detect;
+mod rewrite;
 mod rows;
 mod scan;
 
+use super::rewrite::Replacement;
 use super::selection::not_among;
 use super::source::Source;
 use super::table::{Channel, Contents, Reader, Table};
 use super::time::{self, Axis};
-use super::{ReadOptions, TimeColumn};
+use super::{Note, ReadOptions, TimeColumn};
 use crate::error::{Error, Result};
 use cells::{Cell, Delimiter, judge, name};
 use detect::{Dialect, Preamble, dialect, is_comment, is_header, preamble};
@@ -298,6 +300,10 @@ impl Reader for TextReader {
             }
         }
         Ok(())
+    }
+
+    fn rewrite(&mut self, new: &Replacement<'_>, out: &Path) -> Result<Option<Vec<Note>>> {
+        rewrite::rewrite(self, new, out).map(Some)
     }
 }
 
