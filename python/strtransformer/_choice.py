@@ -10,14 +10,14 @@ def removed_sources(
     remove: Iterable[int | str] | None, keep: Iterable[int | str] | None, n_sources: int
 ) -> list[int]:
     """The columns of the sources that go, in rising order; exactly one of both lists is given."""
-    if (remove is None) == (keep is None):
-        raise ValueError(
-            "expected either `remove` or `keep`, got"
-            f" {'neither' if remove is None else 'both'}: say which sources go or which stay"
-        )
-    if remove is not None:
+    if remove is not None and keep is None:
         return sorted(_columns("remove", remove, n_sources))
-    return sorted(set(range(n_sources)) - _columns("keep", keep or (), n_sources))
+    if keep is not None and remove is None:
+        return sorted(set(range(n_sources)) - _columns("keep", keep, n_sources))
+    raise ValueError(
+        "expected either `remove` or `keep`, got"
+        f" {'neither' if remove is None else 'both'}: say which sources go or which stay"
+    )
 
 
 def _columns(name: str, listed: Iterable[int | str], n_sources: int) -> set[int]:

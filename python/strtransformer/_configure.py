@@ -24,7 +24,7 @@ def configured(estimator: Fitting, recording: _core.Recording) -> _core.Config:
         raise ValueError(
             f"callback = {estimator.callback!r}: expected a function of one dict, or None"
         )
-    max_iter, tol = estimator.max_iter, estimator.tol
+    max_iter, tol, restarts = estimator.max_iter, estimator.tol, estimator.n_restarts
     named = _checks.is_whole(asked)
     seeded = _checks.is_whole(random_state)
     config = _core.configure(
@@ -34,7 +34,7 @@ def configured(estimator: Fitting, recording: _core.Recording) -> _core.Config:
         n_components=_checks.whole("n_components", asked, 1) if named else None,
         max_iter=None if max_iter is None else _checks.whole("max_iter", max_iter, 0),
         tol=None if tol is None else _checks.number("tol", tol),
-        n_restarts=_checks.whole("n_restarts", estimator.n_restarts, 1),
+        n_restarts=None if restarts is None else _checks.whole("n_restarts", restarts, 1),
         seed=_checks.seed(random_state) if seeded else None,
         threads=_threads.resolve(estimator.n_jobs),
     )

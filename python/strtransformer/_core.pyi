@@ -89,7 +89,7 @@ def configure(
     n_components: int | None = None,
     max_iter: int | None = None,
     tol: float | None = None,
-    n_restarts: int = 1,
+    n_restarts: int | None = None,
     seed: int | None = None,
     threads: int = 0,
 ) -> Config: ...

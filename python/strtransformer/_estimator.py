@@ -61,8 +61,10 @@ class StrTransformer(Fitting):
         the last 25 steps, at the lowest learning rate. It ends there, and ``converged_`` says
         whether it came there. ``None`` takes the configuration's (0.02). To take all of
         ``max_iter`` steps, set ``config={"optimizer.early_stopping.enabled": False}``.
-    n_restarts : int, default=1
-        Independent starts, of which the one with the lowest objective is kept.
+    n_restarts : int, default=None
+        Independent starts, of which the one with the lowest objective is kept. ``None`` is 1 for
+        the mixer ``"affine"``; for ``"mlp"`` it is 2, and 4 where these end with different
+        sources, and ``converged_`` is only true where another start found the same.
     random_state : int, RandomState, Generator or None, default=None
         An int is the seed itself: the same int gives the same bits as ``strt separate --seed`` on
         the command line, at any number of threads. Otherwise a seed is drawn; it is kept in
@@ -123,7 +125,8 @@ class StrTransformer(Fitting):
     objective_ : float
         Smoothed objective at the end, by which restarts are ranked.
     restarts_ : list of dict
-        All restarts: ``restart``, ``seed``, ``objective``, ``stop_reason``, ``converged``.
+        All restarts: ``restart``, ``seed``, ``objective``, ``stop_reason``, ``converged``,
+        ``agreement`` (least |correlation| of its sources with the kept ones, where compared).
     seed_ : int
         The seed of the run.
     config_ : dict
@@ -178,7 +181,7 @@ class StrTransformer(Fitting):
         preset: str = "default",
         max_iter: int | None = None,
         tol: float | None = None,
-        n_restarts: int = 1,
+        n_restarts: int | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -42,7 +42,7 @@ class Fitting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     preset: str
     max_iter: int | None
     tol: float | None
-    n_restarts: int
+    n_restarts: int | None
     random_state: RandomState
     n_jobs: int | None
     verbose: int

@@ -75,7 +75,7 @@ class _Line:
 class Reporter:
     """The callback of a fit: shows every step it is told of, then tells the user's own callback."""
 
-    def __init__(self, callback: Callback | None, verbose: int, n_restarts: int) -> None:
+    def __init__(self, callback: Callback | None, verbose: int, n_restarts: int | None) -> None:
         self._callback, self._verbose, self._n_restarts = callback, verbose, n_restarts
         self._bar: Bar | None = None
         self._restart: int | None = None
@@ -95,7 +95,9 @@ class Reporter:
             self.close()
             self._restart = told["restart"]
             name = "StrTransformer"
-            if self._n_restarts > 1:
+            if self._n_restarts is None and self._restart > 0:
+                name += f" {self._restart + 1}"
+            elif self._n_restarts is not None and self._n_restarts > 1:
                 name += f" {self._restart + 1}/{self._n_restarts}"
             self._bar = bar(told["max_iter"], name)
         self._bar.show(told["step"], f"objective {told['smoothed_objective']:.4g}")

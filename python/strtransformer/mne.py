@@ -58,7 +58,7 @@ def fit(
     preset: str = "default",
     max_iter: int | None = None,
     tol: float | None = None,
-    n_restarts: int = 1,
+    n_restarts: int | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     callback: Callback | None = None,

@@ -317,7 +317,7 @@ def configured(order: Mapping[str, Any]) -> tuple[_core.Config, bool]:
     automatic = isinstance(number, str) and number == "auto"
     if isinstance(number, str) and not automatic:
         raise ValueError(f"n_components = {number!r}: expected a whole number or 'auto'")
-    max_iter, tol = params.get("max_iter"), params.get("tol")
+    max_iter, tol, restarts = (params.get(name) for name in ("max_iter", "tol", "n_restarts"))
     settings = _core.configure(
         preset=_checks.text(
             "preset", params.get("preset", "default"), "'default', 'fast' or 'paper'"
@@ -327,7 +327,7 @@ def configured(order: Mapping[str, Any]) -> tuple[_core.Config, bool]:
         n_components=None if automatic else _checks.whole("n_components", number, 1),
         max_iter=None if max_iter is None else _checks.whole("max_iter", max_iter, 0),
         tol=None if tol is None else _checks.number("tol", tol),
-        n_restarts=_checks.whole("n_restarts", params.get("n_restarts", 1), 1),
+        n_restarts=None if restarts is None else _checks.whole("n_restarts", restarts, 1),
         seed=seed,
         threads=order["threads"],
     )
