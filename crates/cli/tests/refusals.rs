@@ -183,7 +183,7 @@ fn an_unreadable_file_is_refused() {
     );
 }
 
-/// A file system of 1 MB, in a name space of our own, so that no rights are needed.
+/// A file system of 100 kB, in a name space of our own, so that no rights are needed.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_refused_and_leaves_nothing() {
@@ -192,7 +192,7 @@ fn a_full_disk_is_refused_and_leaves_nothing() {
     place.problem("300");
     std::fs::create_dir(place.path("disk")).unwrap();
     let script = format!(
-        "mount -t tmpfs -o size=1m tmpfs disk || exit 99
+        "mount -t tmpfs -o size=100k tmpfs disk || exit 99
          {} separate data/observations.csv -k 2 --steps 2 --out disk/run
          status=$?
          ls -A disk
