@@ -63,8 +63,8 @@ class StrTransformer(Fitting):
         ``max_iter`` steps, set ``config={"optimizer.early_stopping.enabled": False}``.
     n_restarts : int, default=None
         Independent starts, of which the one with the lowest objective is kept. ``None`` is 1 for
-        the mixer ``"affine"``; for ``"mlp"`` it is 2, and 4 where these end with different
-        sources, and ``converged_`` is only true where another start found the same.
+        the mixer ``"affine"`` and 4 for ``"mlp"``, of which two are made where they find the same
+        sources; ``converged_`` is then only true where another start found the same.
     random_state : int, RandomState, Generator or None, default=None
         An int is the seed itself: the same int gives the same bits as ``strt separate --seed`` on
         the command line, at any number of threads. Otherwise a seed is drawn; it is kept in

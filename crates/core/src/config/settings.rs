@@ -28,16 +28,17 @@ sections! {
         n_sources: usize = 0, within at_least(1.0);
         /// Every random choice comes from this seed.
         seed: u64 = 0;
+        /// Independent starts, of which the one with the lowest final smoothed objective is kept;
+        /// at most this many where `agreement` ends them.
+        restarts: Option<usize> = None, within from_to(1.0, 10_000.0),
+            automatic "4 for the mixer `mlp` where runs end once settled, else 1"
+            |config, _| Some(if config.bends_until_settled() { 4 } else { 1 });
         /// No more restarts are begun, after two, four, … of them, once the best has been found
         /// twice: another has all its sources, each with at least this |correlation| (0: all are
         /// run). A run whose restarts all end differently has not converged.
         agreement: Option<f64> = None, within from_to(0.0, 1.0),
-            automatic "0.9 where `restarts` is automatic, else 0"
-            |config, _| Some(if config.restarts.is_none() { 0.9 } else { 0.0 });
-        /// Independent starts; the one with the lowest final smoothed objective is kept.
-        restarts: Option<usize> = None, within from_to(1.0, 10_000.0),
-            automatic "at most 4 for the mixer `mlp` where `optimizer.steps` is automatic, else 1"
-            |config, _| Some(if config.bends_until_settled() { 4 } else { 1 });
+            automatic "0.9 for the mixer `mlp` where runs end once settled, else 0"
+            |config, _| Some(if config.bends_until_settled() { 0.9 } else { 0.0 });
         /// Worker threads; 0 takes all cores. It never changes a result.
         threads: usize = 0, within from_to(0.0, 1024.0);
         /// Which arithmetic evaluates the branch networks.
@@ -384,7 +385,6 @@ impl Config {
     fn bends_until_settled(&self) -> bool {
         let optimizer = &self.optimizer;
         self.mixer.kind == MixerKind::Mlp
-            && optimizer.steps.is_none()
             && optimizer.schedule.kind == ScheduleKind::Settle
             && optimizer.early_stopping.enabled
             && self.sources.init != Some(Init::Given)

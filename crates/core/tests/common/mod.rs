@@ -74,6 +74,7 @@ pub fn affine() -> Config {
 /// MLP mixer; E becomes free at step 8, between two moves.
 pub fn nonlinear() -> Config {
     let mut config = shrink(Config::nonlinear(3));
+    config.restarts = Some(1);
     config.sources.coordinates = Some(Coordinates::Fiber);
     config.sources.unlock = Some(8.5 / STEPS as f64);
     config.sources.freedom = Freedom::Full; // in so few steps nothing is predicted yet
