@@ -13,10 +13,12 @@ use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
 use strt_io::{model_from_bytes, model_to_bytes};
 use strt_runs::results::summary::Input;
+use strt_runs::results::verdicts::VerdictSummary;
 use strt_runs::results::warnings;
 use strt_runs::training::Log;
 use strt_score::explained_variance;
 use strtransformer::Separation;
+use strtransformer::verdict::{Verdict, VerdictOptions};
 use strtransformer::train::{StepReport, StopReason, Terms};
 
 /// A trained model.
@@ -42,6 +44,21 @@ impl Model {
             separation: Arc::new(separation),
             log: Arc::new(log),
             trained,
+        }
+    }
+
+    /// A recording that is given, or what the model was trained on.
+    fn given_or_trained_on<'a>(
+        &'a self,
+        given: Option<&'a Recording>,
+    ) -> PyResult<&'a strtransformer::Recording> {
+        match (given, &self.trained) {
+            (Some(recording), _) => Ok(&recording.inner),
+            (None, Some(trained)) => Ok(&trained.recording),
+            (None, None) => Err(PyValueError::new_err(
+                "expected a recording, found none: a model that was loaded or pickled does not \
+                 hold what it was trained on; give it as `X`",
+            )),
         }
     }
 }
@@ -328,16 +345,7 @@ impl Model {
         py: Python<'py>,
         recording: Option<&Recording>,
     ) -> PyResult<Denoised<'py>> {
-        let recording = match (recording, &self.trained) {
-            (Some(recording), _) => &recording.inner,
-            (None, Some(trained)) => &trained.recording,
-            (None, None) => {
-                return Err(PyValueError::new_err(
-                    "expected a recording, found none: a model that was loaded or pickled does \
-                     not hold what it was trained on; give it as `X`",
-                ));
-            }
-        };
+        let recording = self.given_or_trained_on(recording)?;
         let denoised = py
             .detach(|| self.separation.denoise(recording))
             .map_err(errors::of_core)?;
@@ -346,6 +354,38 @@ impl Model {
             to_array(py, denoised.deviation()),
             denoised.noise().share,
         ))
+    }
+
+    /// Which sources of what the model was trained on to trust: a dict each.
+    #[pyo3(signature = (recording=None, *, replicates=0))]
+    fn verdicts<'py>(
+        &self,
+        py: Python<'py>,
+        recording: Option<&Recording>,
+        replicates: usize,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let recording = self.given_or_trained_on(recording)?;
+        let verdicts = py
+            .detach(|| {
+                let options = VerdictOptions { replicates };
+                self.separation.verdicts(recording, options)
+            })
+            .map_err(errors::of_core)?;
+        let summaries = VerdictSummary::all(&verdicts);
+        let dict = |(verdict, summary): (&Verdict, VerdictSummary)| {
+            let dict = PyDict::new(py);
+            dict.set_item("source", summary.source)?;
+            dict.set_item("finding", summary.finding)?;
+            dict.set_item("mixed_with", &verdict.mixed_with)?;
+            dict.set_item("interference", summary.interference)?;
+            dict.set_item("replication", summary.replication)?;
+            dict.set_item("found_again", summary.found_again)?;
+            dict.set_item("evidence", summary.evidence)?;
+            dict.set_item("structure", summary.structure)?;
+            dict.set_item("words", summary.words)?;
+            Ok(dict)
+        };
+        verdicts.iter().zip(summaries).map(dict).collect()
     }
 
     /// The channels (T, m) that sources (T, K) give.
