@@ -35,11 +35,14 @@ fn problem(angles: &[f64], n_samples: usize, seed: u64) -> Problem {
         seed,
         ..ProblemSpec::default()
     };
-    spec.generate_from(&resonances(angles, n_samples, seed)).unwrap()
+    spec.generate_from(&resonances(angles, n_samples, seed))
+        .unwrap()
 }
 
 fn judge(separation: &Separation, recording: &Recording) -> Vec<Verdict> {
-    separation.verdicts(recording, VerdictOptions::default()).unwrap()
+    separation
+        .verdicts(recording, VerdictOptions::default())
+        .unwrap()
 }
 
 /// The verdicts of a run of the kernel energy alone.
@@ -152,7 +155,10 @@ fn missing_samples_take_no_part() {
 fn one_source_is_mixed_with_nothing() {
     let (_, verdicts) = fast(&problem(&[0.4], 300, 1));
     assert_eq!(findings(&verdicts), [Finding::Resolved]);
-    assert_eq!((verdicts[0].interference, verdicts[0].evidence), (0.0, None));
+    assert_eq!(
+        (verdicts[0].interference, verdicts[0].evidence),
+        (0.0, None)
+    );
 }
 
 #[test]
@@ -162,7 +168,11 @@ fn further_runs_say_in_how_many_of_them_a_source_is_found() {
     let separation = separate(&recording, &Config::fast(2)).unwrap();
     let options = VerdictOptions { replicates: 2 };
     let verdicts = separation.verdicts(&recording, options).unwrap();
-    assert!(verdicts.iter().all(|verdict| verdict.found_again == Some(1.0)));
+    assert!(
+        verdicts
+            .iter()
+            .all(|verdict| verdict.found_again == Some(1.0))
+    );
 }
 
 #[test]

@@ -18,8 +18,8 @@ use strt_runs::results::warnings;
 use strt_runs::training::Log;
 use strt_score::explained_variance;
 use strtransformer::Separation;
-use strtransformer::verdict::{Verdict, VerdictOptions};
 use strtransformer::train::{StepReport, StopReason, Terms};
+use strtransformer::verdict::{Verdict, VerdictOptions};
 
 /// A trained model.
 #[pyclass(frozen, module = "strtransformer._core")]

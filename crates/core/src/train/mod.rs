@@ -33,5 +33,5 @@ pub use prepared::{Prepared, usable_patch_sizes};
 pub use restarts::{
     RestartSummary, Session, SessionEnd, SessionState, separate, separate_observed,
 };
-pub(crate) use trainer::{adam_step, thread_pool};
 pub use trainer::{Start, StopReason, Trainer};
+pub(crate) use trainer::{adam_step, thread_pool};

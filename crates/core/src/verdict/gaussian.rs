@@ -9,22 +9,40 @@
 //! L = n·Σ_l (d_i − d_j)(l)·[ s²·(M_jj − M_ii)(l) + 2cs·M_ij(l) ]
 //! ```
 //!
+//! The window is short and widely spaced in part: what is learned from three quarters of a short
+//! recording must be little, and slow sources differ at long lags.
+//!
 //! **Variance.** The variance of a block of samples is predicted by its two neighbours.
+//!
+//! Besides: how far sources that have nothing in common are correlated by chance. Separation takes
+//! these correlations away, half from each, and with them a part of the true sources.
 
 use super::evidence::{COSINE, Testimony, pairs, sines};
 use super::judged::Judged;
 use faer::Mat;
 use strt_classic::kernel::{Form, Moments, SourceEnergy};
 
-/// Folds of a recording, where they have …
-const FOLDS: usize = 8;
-/// … at least this many samples each.
-const LEAST_FOLD: usize = 40;
+/// Folds of a recording.
+const FOLDS: usize = 4;
+/// Samples that the spectrum judges together …
+const WINDOW: usize = 6;
+/// … and how far apart they are, where a fold has twice their span.
+const DILATIONS: [usize; 5] = [1, 4, 16, 64, 256];
+/// Noise that is added to every sample, in units of the source's variance.
+const RIDGE: f64 = 0.03;
 /// Samples of variance 1 that a prediction of the variance counts beside those of the neighbours.
 const PRIOR: f64 = 24.0;
 
-fn n_folds(n_samples: usize) -> usize {
-    (n_samples / LEAST_FOLD).clamp(2, FOLDS)
+/// The spectrum of a fold of this length.
+fn form(n_samples: usize) -> Form {
+    let window = WINDOW.min(n_samples / 2).max(2);
+    let fits = |d: &usize| *d == 1 || 2 * (window - 1) * d <= n_samples;
+    Form {
+        segments: 1,
+        window,
+        dilations: DILATIONS.into_iter().filter(fits).collect(),
+        ridge: RIDGE,
+    }
 }
 
 /// Moments of all pairs of sources, by segment and lag.
@@ -66,8 +84,8 @@ impl PairMoments {
 /// What spectra of the other folds say of each fold.
 pub(super) fn spectrum(judged: &Judged) -> Testimony {
     let (t, k) = (judged.n_samples(), judged.n_sources());
-    let folds = n_folds(t);
-    let one = Form::spectrum(t / folds);
+    let folds = FOLDS;
+    let one = form(t / folds);
     let form = Form {
         segments: folds,
         ..one.clone()
@@ -115,7 +133,7 @@ pub(super) fn spectrum(judged: &Judged) -> Testimony {
 /// What the variances of its neighbours say of each block.
 pub(super) fn variance(judged: &Judged) -> Testimony {
     let (t, k) = (judged.n_samples(), judged.n_sources());
-    let folds = n_folds(t);
+    let folds = FOLDS;
     let form = Form::variance(t);
     let (blocks, ridge) = (form.segments, form.ridge);
     let moments = PairMoments::new(judged, &form);
@@ -123,7 +141,10 @@ pub(super) fn variance(judged: &Judged) -> Testimony {
     let mut predicted = vec![0.0; k];
     for block in 0..blocks {
         let (fold, n) = (block * folds / blocks, moments.n[block]);
-        let neighbours = [block.checked_sub(1), Some(block + 1).filter(|&b| b < blocks)];
+        let neighbours = [
+            block.checked_sub(1),
+            Some(block + 1).filter(|&b| b < blocks),
+        ];
         for (source, slot) in predicted.iter_mut().enumerate() {
             let (mut sum, mut count) = (PRIOR, PRIOR);
             for b in neighbours.into_iter().flatten() {
@@ -145,4 +166,25 @@ pub(super) fn variance(judged: &Judged) -> Testimony {
         }
     }
     testimony
+}
+
+/// The variance (K×K) of the angle by which sources that have nothing in common are turned towards
+/// each other because they are correlated by chance, from how their products differ between folds.
+pub(super) fn chance(judged: &Judged) -> Mat<f64> {
+    let form = Form {
+        segments: FOLDS,
+        window: 1,
+        dilations: vec![1],
+        ridge: RIDGE,
+    };
+    let moments = PairMoments::new(judged, &form);
+    let k = judged.n_sources();
+    let n: f64 = moments.n.iter().sum();
+    Mat::from_fn(k, k, |i, j| {
+        let product = |fold: usize| (moments.n[fold] / n, moments.at(fold, 0, i, j));
+        let folds = (0..FOLDS).map(product);
+        let mean: f64 = folds.clone().map(|(share, m)| share * m).sum();
+        let spread: f64 = folds.map(|(share, m)| share * (m - mean).powi(2)).sum();
+        0.25 * spread / (FOLDS - 1) as f64
+    })
 }

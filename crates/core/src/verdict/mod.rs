@@ -10,10 +10,11 @@
 //! The sources alone are judged, never the channels, so that the mixing may be nonlinear.
 //!
 //! ```text
-//! σ_ij² = θ₀²/(2·evidence_ij)        interference_i = √Σ_j σ_ij²
+//! σ_ij² = θ₀²/(2·evidence_ij) + Var(ρ_ij)/4        interference_i = √Σ_j σ_ij²
 //! ```
 //!
-//! because a log-likelihood is a parabola near its maximum. Everything random comes from the seed of
+//! because a log-likelihood is a parabola near its maximum, and because separated sources lack the
+//! correlation ρ that the true ones have by chance. Everything random comes from the seed of
 //! the run, and no result depends on the number of threads.
 //!
 //! Deliberately absent: true sources, and the noise that the channels add to a source
@@ -29,6 +30,7 @@ mod replication;
 use crate::train::thread_pool;
 use crate::{Recording, Result, Separation};
 use evidence::{Testimony, pairs};
+use faer::Mat;
 use judged::Judged;
 use serde::{Deserialize, Serialize};
 use strt_classic::kernel::Form;
@@ -37,6 +39,11 @@ use strt_classic::kernel::Form;
 const RESOLVED: f64 = 3.0;
 /// Evidence in nats below which a source counts as white noise.
 const STRUCTURED: f64 = 3.0;
+/// Steps without which a run has no networks that could judge.
+const LEAST_STEPS: usize = 100;
+/// The |correlation| from which on halves of the recording, and restarts, have one and the same
+/// source.
+const SAME: f64 = 0.8;
 
 /// What is asked beside the verdicts themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,7 +160,7 @@ impl Separation {
 
     /// Whether networks took part in the run, so that they may judge its sources.
     fn has_networks(&self) -> bool {
-        self.steps() > 0 && self.config().weights.kernel != Some(1.0)
+        self.steps() >= LEAST_STEPS && self.config().weights.kernel != Some(1.0)
     }
 }
 
@@ -162,6 +169,7 @@ struct Evidence {
     spectrum: Testimony,
     variance: Testimony,
     pairs: Vec<Vec<f64>>, // K×K, the best of all models
+    chance: Mat<f64>,     // K×K, variance of angles by chance
     structure: Vec<f64>,
     noise: Vec<bool>,
 }
@@ -181,7 +189,12 @@ impl Evidence {
         if separation.has_networks() && !open.is_empty() {
             let doubtful = |k: &usize| open.iter().any(|&(i, j)| i == *k || j == *k);
             let sources: Vec<usize> = (0..k).filter(doubtful).collect();
-            let place = |k: usize| sources.iter().position(|&s| s == k).expect("a doubtful one");
+            let place = |k: usize| {
+                sources
+                    .iter()
+                    .position(|&s| s == k)
+                    .expect("a doubtful one")
+            };
             let wanted: Vec<(usize, usize)> =
                 open.iter().map(|&(i, j)| (place(i), place(j))).collect();
             if let Some(said) = networks::testimony(separation, judged, &sources, &wanted)? {
@@ -194,10 +207,10 @@ impl Evidence {
                 }
             }
         }
-        let is_noise =
-            |k: usize| structure[k] < STRUCTURED && marginal::is_gaussian(judged, k);
+        let is_noise = |k: usize| structure[k] < STRUCTURED && marginal::is_gaussian(judged, k);
         Ok(Evidence {
             noise: (0..k).map(is_noise).collect(),
+            chance: gaussian::chance(judged),
             spectrum,
             variance,
             pairs: best,
@@ -234,12 +247,15 @@ impl Evidence {
                 *slot = Some(slot.map_or(found, |other: f64| other.max(found)));
             }
         }
-        // Where the kernel energy says nothing, only another start can.
+        // Where the kernel energy says nothing, only another start can. A bent map may be wrong in
+        // ways that no turning of its sources shows, so that other starts are asked in any case.
         let restarts = separation.replication();
-        replication
-            .into_iter()
-            .map(|halves| halves.or(restarts))
-            .collect()
+        let affine = separation.mixing().is_some();
+        let lowest = |halves: Option<f64>| match (halves, restarts) {
+            (Some(halves), Some(restarts)) if !affine => Some(halves.min(restarts)),
+            (halves, restarts) => halves.or(restarts),
+        };
+        replication.into_iter().map(lowest).collect()
     }
 
     fn verdict(&self, k: usize, replication: Option<f64>, found_again: Option<f64>) -> Verdict {
@@ -249,8 +265,8 @@ impl Evidence {
             .filter(|&j| j != k && of_pair(j) < RESOLVED)
             .collect();
         doubtful.sort_by(|&a, &b| of_pair(a).total_cmp(&of_pair(b)));
-        let again = replication.is_none_or(|r| r >= replication::AGAIN)
-            && found_again.is_none_or(|share| share >= 0.5);
+        let again =
+            replication.is_none_or(|r| r >= SAME) && found_again.is_none_or(|share| share >= 0.5);
         let finding = if self.noise[k] {
             Finding::Noise
         } else if !doubtful.is_empty() {
@@ -262,7 +278,10 @@ impl Evidence {
         };
         let angle = evidence::angle();
         let others = (0..n).filter(|&j| j != k);
-        let square = |j: usize| angle * angle / (2.0 * of_pair(j).max(f64::MIN_POSITIVE));
+        let square = |j: usize| {
+            let by_evidence = angle * angle / (2.0 * of_pair(j).max(f64::MIN_POSITIVE));
+            by_evidence + self.chance[(k, j)]
+        };
         let interference = others.clone().map(square).sum::<f64>().sqrt().min(1.0);
         let least = others.map(of_pair).fold(f64::INFINITY, f64::min);
         Verdict {

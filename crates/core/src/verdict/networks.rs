@@ -62,10 +62,17 @@ pub(super) fn testimony(
             let samples = fold * n / folds..(fold + 1) * n / folds;
             let place = other * folds + fold;
             let half = &halves[other];
-            setting.judge(&mut judge, half, &samples, &rounds, seed, |said| match said {
-                Said::Pair(pair, sign, nats) => testimony.add_pair(pair, sign, place, nats),
-                Said::Gain(source, nats) => testimony.add_gain(source, place, nats),
-            });
+            setting.judge(
+                &mut judge,
+                half,
+                &samples,
+                &rounds,
+                seed,
+                |said| match said {
+                    Said::Pair(pair, sign, nats) => testimony.add_pair(pair, sign, place, nats),
+                    Said::Gain(source, nats) => testimony.add_gain(source, place, nats),
+                },
+            );
         }
     }
     Ok(Some(testimony))
@@ -180,8 +187,9 @@ impl Setting {
             return; // too little is there
         }
         let n = samples.clone().filter(|&t| !half.is_missing(t)).count();
-        let each = 0.5 * n as f64 / DRAWS as f64;
-        for draw in 0..DRAWS {
+        let draws = DRAWS.min(1 + self.steps / 10);
+        let each = 0.5 * n as f64 / draws as f64;
+        for draw in 0..draws {
             let stream = Stream::Step((self.steps + samples.start * DRAWS + draw) as u64);
             networks.sample(samples, &mut rng(seed, stream));
             let found = self.evaluate(networks, &mut Turned::none(half));
@@ -214,7 +222,7 @@ fn config(of_run: &Config, n_sources: usize, crop: usize) -> Config {
     config.controller = of_run.controller.clone();
     config.optimizer.rates = of_run.optimizer.rates.clone();
     config.optimizer.weight_decay = of_run.optimizer.weight_decay;
-    config.optimizer.steps = Some(0);
+    config.optimizer.steps = Some(1);
     config.mixer.kind = MixerKind::Affine;
     config.sources.coordinates = Some(Coordinates::Fiber);
     config.sources.init = Some(Init::Random);

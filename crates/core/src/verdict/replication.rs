@@ -13,8 +13,8 @@ use strt_classic::Components;
 use strt_classic::kernel::{Form, refit};
 use strt_signal::columns::col;
 
-/// The |correlation| from which on a source has been found again.
-pub(super) const AGAIN: f64 = 0.9;
+/// The |correlation| from which on a source has been found again by another run.
+const AGAIN: f64 = 0.9;
 /// Seeds of further runs are those of restarts that no run has.
 const FIRST_SEED: usize = 1 << 21;
 
@@ -69,7 +69,11 @@ pub(super) fn of_runs(
 fn likeness(source: &[f64], others: MatRef<'_, f64>) -> f64 {
     let correlations = (0..others.ncols()).map(|k| {
         let correlation = correlation(source, col(others, k)).abs();
-        if correlation.is_nan() { 0.0 } else { correlation }
+        if correlation.is_nan() {
+            0.0
+        } else {
+            correlation
+        }
     });
     correlations.fold(0.0, f64::max)
 }

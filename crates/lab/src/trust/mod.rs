@@ -27,7 +27,12 @@ pub struct Trust {
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     families: Vec<String>,
     /// Lengths of the recordings in samples
-    #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "500,1000,2000")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "LIST",
+        default_value = "500,1000,2000"
+    )]
     samples: Vec<usize>,
     /// First seed of the problems; thresholds are tuned on seeds from 901, so figures with those
     /// prove nothing
@@ -122,7 +127,11 @@ impl Trust {
 
     fn chosen(&self) -> Outcome<Vec<Family>> {
         let known = || FAMILIES.iter().map(|family| family.name);
-        if let Some(name) = self.families.iter().find(|name| !known().any(|k| k == **name)) {
+        if let Some(name) = self
+            .families
+            .iter()
+            .find(|name| !known().any(|k| k == **name))
+        {
             let known: Vec<&str> = known().collect();
             return Err(Failure::Usage(format!(
                 "--families: expected some of {}, found `{name}`",
@@ -174,7 +183,9 @@ impl Trust {
     }
 
     fn solve_one(&self, job: Job) -> Outcome<Vec<Judged>> {
-        let problem = job.family.generate(job.samples, !self.nonlinear, job.seed)?;
+        let problem = job
+            .family
+            .generate(job.samples, !self.nonlinear, job.seed)?;
         let settings = Settings {
             preset: self.preset,
             mixer: self.nonlinear.then_some(MixerName::Mlp),

@@ -35,7 +35,10 @@ pub const FAMILIES: [Family; 9] = [
     Family::of("nonsmooth", Origin::Kind(SourceKind::NonSmooth)),
     Family::of("lorenz", Origin::Kind(SourceKind::Lorenz)),
     Family::of("henon", Origin::Kind(SourceKind::Henon)),
-    Family::of("lorenzsurrogates", Origin::Kind(SourceKind::LorenzSurrogates)),
+    Family::of(
+        "lorenzsurrogates",
+        Origin::Kind(SourceKind::LorenzSurrogates),
+    ),
     Family::of("twins", Origin::Twins),
     Family::of("noise", Origin::Noise),
 ];
@@ -57,7 +60,11 @@ impl Family {
                 Origin::Kind(kind) => kind,
                 Origin::Twins | Origin::Noise => SourceKind::Ar,
             },
-            mixing: if linear { MixingKind::Linear } else { MixingKind::Mlp2 },
+            mixing: if linear {
+                MixingKind::Linear
+            } else {
+                MixingKind::Mlp2
+            },
             n_samples,
             noise: 0.01,
             seed,

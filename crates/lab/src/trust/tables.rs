@@ -41,7 +41,12 @@ fn findings(sources: &[Judged]) -> String {
     groups.dedup();
     for (family, samples) in groups {
         let of = |s: &&Judged| s.family == family && s.samples == samples;
-        row(&mut table, family, &samples.to_string(), sources.iter().filter(of));
+        row(
+            &mut table,
+            family,
+            &samples.to_string(),
+            sources.iter().filter(of),
+        );
     }
     row(&mut table, "**all**", "", sources.iter());
     table
@@ -82,7 +87,10 @@ fn error_bars(sources: &[Judged]) -> String {
             .filter(|s| s.finding != Finding::Noise)
             .filter(|s| (bounds[0]..bounds[1]).contains(&s.interference))
             .collect();
-        let within = inside.iter().filter(|s| s.error() <= 2.0 * s.interference).count();
+        let within = inside
+            .iter()
+            .filter(|s| s.error() <= 2.0 * s.interference)
+            .count();
         writeln!(
             table,
             "| {:.2} to {:.2} | {} | {:.3} | {:.3} | {} |",
@@ -140,7 +148,10 @@ mod tests {
         let text = all(&sources);
         let expected = "| gp | 500 | 1 of 2 (50 %) | 1 of 2 (50 %) | 1 / 0 / 1 |";
         assert!(text.contains(expected), "{text}");
-        assert!(text.contains("| 0.10 to 0.20 | 3 | 0.150 | 0.866 | 1 of 3 (33 %) |"), "{text}");
+        assert!(
+            text.contains("| 0.10 to 0.20 | 3 | 0.150 | 0.866 | 1 of 3 (33 %) |"),
+            "{text}"
+        );
         assert!(text.contains("took 25.0 %"), "{text}");
     }
 }

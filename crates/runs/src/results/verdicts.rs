@@ -42,7 +42,11 @@ impl VerdictSummary {
                 source: name.clone(),
                 finding: verdict.label(&names),
                 kind: verdict.finding,
-                mixed_with: verdict.mixed_with.iter().map(|&k| names[k].clone()).collect(),
+                mixed_with: verdict
+                    .mixed_with
+                    .iter()
+                    .map(|&k| names[k].clone())
+                    .collect(),
                 interference: verdict.interference,
                 replication: verdict.replication,
                 found_again: verdict.found_again,
@@ -118,7 +122,11 @@ mod tests {
         ];
         let summaries = VerdictSummary::all(&verdicts);
         assert_eq!(summaries[0].finding, "mixed with s3, s2");
-        assert!(summaries[0].words.contains("s3, s2"), "{}", summaries[0].words);
+        assert!(
+            summaries[0].words.contains("s3, s2"),
+            "{}",
+            summaries[0].words
+        );
         let expected = "source,finding,mixed_with,interference,replication,found_again,evidence,\
                         structure\n\
                         s1,mixed,s3 s2,0.25,,0.5,1.5,40\n\
