@@ -44,9 +44,17 @@ fn every_source_has_a_finding() {
     }
     let summary = place.json("run/summary.json");
     let verdict = &summary["verdicts"][1];
-    assert_eq!((&verdict["source"], &verdict["finding"]), (&"s2".into(), &"resolved".into()));
+    assert_eq!(
+        (&verdict["source"], &verdict["finding"]),
+        (&"s2".into(), &"resolved".into())
+    );
     assert_eq!(verdict["kind"], "resolved");
-    assert!(verdict["words"].as_str().unwrap().contains("every other source"));
+    assert!(
+        verdict["words"]
+            .as_str()
+            .unwrap()
+            .contains("every other source")
+    );
     assert!(verdict["interference"].as_f64().unwrap() < 0.3);
     assert!(verdict["found_again"].is_null());
     let files = summary["files"].as_array().unwrap();
@@ -58,7 +66,10 @@ fn further_runs_are_made_where_they_are_asked_for() {
     let place = place();
     let ran = separate(&place, "run", &["--replicates", "2"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    assert_eq!(place.json("run/summary.json")["verdicts"][0]["found_again"], 1.0);
+    assert_eq!(
+        place.json("run/summary.json")["verdicts"][0]["found_again"],
+        1.0
+    );
 }
 
 #[test]

@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 use strt_classic::kernel::Form;
 
 /// Evidence in nats above which a pair counts as resolved.
-const RESOLVED: f64 = 3.0;
+const RESOLVED: f64 = 4.0;
 /// Evidence in nats below which a source counts as white noise.
 const STRUCTURED: f64 = 3.0;
 /// Steps without which a run has no networks that could judge.

@@ -24,9 +24,9 @@ use strt_kernels::AdamStep;
 use strt_signal::columns::col;
 use strt_signal::random::{Stream, rng};
 
-/// Steps of training on each half, at most; fewer where the run itself had less than four times as
-/// many.
-const STEPS: usize = 300;
+/// Steps of training on each half, at most; fewer where the run itself had less than twice as many.
+/// They see a quarter of a half each, so that they are cheap.
+const STEPS: usize = 1000;
 /// Folds of each half, where they have …
 const FOLDS: usize = 4;
 /// … at least this many samples.
@@ -140,7 +140,7 @@ impl Setting {
         Ok(Some(Setting {
             controller: controller(separation.controller(), sources, sizes.len(), &kept),
             white: kappa.ln_1p(),
-            steps: STEPS.min(separation.steps() / 4),
+            steps: STEPS.min(separation.steps() / 2),
             plan,
         }))
     }

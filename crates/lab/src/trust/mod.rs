@@ -8,10 +8,13 @@
 mod problems;
 mod tables;
 
+use crate::recovery::families::{Case, Size};
+use crate::recovery::recordings;
 use clap::Args;
 use faer::MatRef;
 use problems::{FAMILIES, Family};
 use serde::Serialize;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -44,6 +47,9 @@ pub struct Trust {
     /// Nonlinear mixing and the mixer `mlp`, in place of a matrix
     #[arg(long)]
     nonlinear: bool,
+    /// Folder of real recordings, whose sources are mixed and looked for too; linear mixing only
+    #[arg(long, value_name = "DIR", conflicts_with = "nonlinear")]
+    data: Option<PathBuf>,
     /// Where the configuration starts
     #[arg(long, value_enum, default_value_t = Preset::Default)]
     preset: Preset,
@@ -56,11 +62,19 @@ pub struct Trust {
 }
 
 /// One problem to be solved.
-#[derive(Clone, Copy)]
 struct Job {
-    family: Family,
+    family: &'static str,
     samples: usize,
     seed: u64,
+    sources: Sources,
+}
+
+/// Where the sources of a problem come from.
+enum Sources {
+    /// A family of generated ones.
+    Generated(Family),
+    /// Recordings.
+    Real(Case),
 }
 
 /// One source with its verdict and the truth.
@@ -108,9 +122,20 @@ impl Trust {
             for &samples in &self.samples {
                 let seeds = self.first_seed..self.first_seed + self.problems;
                 jobs.extend(seeds.map(|seed| Job {
-                    family,
+                    family: family.name,
                     samples,
                     seed,
+                    sources: Sources::Generated(family),
+                }));
+            }
+        }
+        if let Some(data) = &self.data {
+            for family in recordings::all(data, Size::Quick, self.first_seed)? {
+                jobs.extend(family.cases.into_iter().map(|case| Job {
+                    family: family.name,
+                    samples: case.spec.n_samples,
+                    seed: case.spec.seed,
+                    sources: Sources::Real(case),
                 }));
             }
         }
@@ -158,9 +183,9 @@ impl Trust {
                     loop {
                         let place = next.fetch_add(1, Ordering::Relaxed);
                         let Some(job) = jobs.get(place) else { break };
-                        let solved = self.solve_one(*job);
+                        let solved = self.solve_one(job);
                         let mut done = done.lock().expect("no worker panics");
-                        let name = job.family.name;
+                        let name = job.family;
                         note(&format!(
                             "{}/{} {name} T{} seed {}",
                             done.len() + 1,
@@ -182,10 +207,13 @@ impl Trust {
         Ok(sources)
     }
 
-    fn solve_one(&self, job: Job) -> Outcome<Vec<Judged>> {
-        let problem = job
-            .family
-            .generate(job.samples, !self.nonlinear, job.seed)?;
+    fn solve_one(&self, job: &Job) -> Outcome<Vec<Judged>> {
+        let problem = match &job.sources {
+            Sources::Generated(family) => {
+                family.generate(job.samples, !self.nonlinear, job.seed)?
+            }
+            Sources::Real(case) => case.generate()?,
+        };
         let settings = Settings {
             preset: self.preset,
             mixer: self.nonlinear.then_some(MixerName::Mlp),
@@ -201,7 +229,7 @@ impl Trust {
         let verdicts = separation.verdicts(&recording, VerdictOptions::default())?;
         let verdict_seconds = began.elapsed().as_secs_f64() - run_seconds;
         let judged = verdicts.into_iter().enumerate().map(|(k, verdict)| Judged {
-            family: job.family.name,
+            family: job.family,
             samples: job.samples,
             seed: job.seed,
             source: k + 1,
