@@ -75,7 +75,7 @@ fn row<'a>(
     .expect("a string takes text");
 }
 
-/// By expected interference, what there is.
+/// By expected interference, what there is; classes without sources are left out.
 fn error_bars(sources: &[Judged]) -> String {
     let mut table = String::from(
         "| expected interference | sources | expected, median | actual, median | actual within \
@@ -87,6 +87,9 @@ fn error_bars(sources: &[Judged]) -> String {
             .filter(|s| s.finding != Finding::Noise)
             .filter(|s| (bounds[0]..bounds[1]).contains(&s.interference))
             .collect();
+        if inside.is_empty() {
+            continue;
+        }
         let within = inside
             .iter()
             .filter(|s| s.error() <= 2.0 * s.interference)
@@ -106,11 +109,11 @@ fn error_bars(sources: &[Judged]) -> String {
     table
 }
 
+/// Of at least one value.
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     match values.len() {
-        0 => f64::NAN,
         n if n % 2 == 1 => values[n / 2],
         n => 0.5 * (values[n / 2 - 1] + values[n / 2]),
     }
