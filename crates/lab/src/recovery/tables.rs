@@ -335,6 +335,7 @@ mod tests {
             mac,
             worst: mac,
             rank_mac: mac,
+            denoised_mac: None,
             amari: None,
             si_sdr: 0.0,
             order: None,
