@@ -23,8 +23,8 @@ Examples:
   strt separate recording.csv --sources 4 --seed 7 --out seed-7 --continue
 
 DIR receives sources.npy and sources.csv, verdicts.csv, model.safetensors, config.toml, history.csv,
-summary.json and report.html; for affine mixers also denoised.npy, denoised.csv, denoised_std.npy and mixer.json;
-with a reference also scores.csv.
+summary.json and report.html; for affine mixers also denoised.npy, denoised.csv, denoised_std.npy
+and mixer.json; with a reference also scores.csv.
 Ctrl-C ends a run so that `strt resume DIR` can take it up.";
 
 #[derive(Args)]

@@ -1,8 +1,8 @@
 //! Held-out log-likelihood ratios, fold by fold, and how much they count for.
 //!
 //! A recording is cut into folds. A model of the sources that has not seen a fold says by how many
-//! nats it prefers, there, what was found to something else: a pair of sources to the pair turned by
-//! ±θ₀, or a source to white noise of its variance.
+//! nats it prefers, there, what was found to something else: a pair of sources to the pair turned
+//! by ±θ₀, or a source to white noise of its variance.
 //!
 //! ```text
 //! evidence = min( Σ_f L_f,  2·(Σ_f L_f − max_f L_f) )

@@ -1,8 +1,8 @@
-//! What Gaussian models that have not seen a fold say of it: the two forms of the kernel energy, held
+//! What Gaussian models that have not seen a fold say of it: both forms of the kernel energy, held
 //! out.
 //!
-//! **Spectrum.** The kernel energy g(m) is an entropy; its tangent at the moments of all other folds
-//! is the cross-entropy of this fold under their spectrum. With d_i = ∂g/∂m there and M the moments
+//! **Spectrum.** The kernel energy g(m) is an entropy; its tangent at the moments of the other
+//! folds is the cross-entropy of this fold under their spectrum. With d_i = ∂g/∂m there and M the moments
 //! of the fold,
 //!
 //! ```text

@@ -2,10 +2,10 @@
 //!
 //! In: a [`Separation`] and its recording. Out: one [`Verdict`] a source. The principle is held-out
 //! evidence: do samples from which a model has *not* learned prefer the pair of sources that was
-//! found to the pair turned by an angle θ₀, beyond which a source would have a |correlation| of less
-//! than 0.95 with itself? Turning a pair of unit variance changes no volume, so that the likelihood
-//! ratio is a difference of energies (`evidence.rs`). Spectra and changing variances are held out by
-//! folds (`gaussian.rs`), and pairs that they leave in doubt are brought before branch networks,
+//! found to the pair turned by an angle θ₀, beyond which a source would have a |correlation| below
+//! 0.95 with itself? Turning a pair of unit variance changes no volume, so that the likelihood
+//! ratio is a difference of energies (`evidence.rs`). Spectra and changing variances are held out
+//! by folds (`gaussian.rs`), and pairs that they leave in doubt are brought before branch networks,
 //! each half of the recording judged by those that have learned from the other (`networks.rs`).
 //! The sources alone are judged, never the channels, so that the mixing may be nonlinear.
 //!

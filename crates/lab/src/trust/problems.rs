@@ -1,5 +1,5 @@
-//! The problems on which verdicts are tried: families whose sources can be told apart, and some whose
-//! sources cannot.
+//! The problems on which verdicts are tried: families whose sources can be told apart, and some
+//! whose sources cannot.
 
 use faer::Mat;
 use rand_distr::{Distribution, StandardNormal};
