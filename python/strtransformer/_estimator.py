@@ -113,6 +113,8 @@ class StrTransformer(Fitting):
         ``gradient_norm``, ``assignment_margin`` (n,); ``branch_structure``, ``scale_centers``,
         ``locality_slope``, ``expected_patch_size`` (n, n_components); ``scale_weights``, ``energy``
         (n, n_components, n_patch_sizes).
+    verdicts_ : list of dict
+        Which sources to trust, as :meth:`verdicts` gives it; worked out when it is first asked for.
     scale_centers_ : ndarray of shape (n_components,)
         Centre of each source's scales, as the logarithm of a patch size in samples; ascending.
     expected_patch_size_ : ndarray of shape (n_components,)
@@ -319,6 +321,46 @@ class StrTransformer(Fitting):
         check_is_fitted(self)
         sources, std, _ = self.model_.denoise(self._recording_again(X))
         return (sources, std) if return_std else sources
+
+    @property
+    def verdicts_(self) -> list[dict[str, Any]]:
+        """Which sources to trust; worked out once, when it is first asked for."""
+        check_is_fitted(self)
+        known = self.__dict__.get("_verdicts")
+        if known is None or known[0] is not self.model_:
+            known = self._verdicts = (self.model_, self.verdicts())
+        return known[1]
+
+    def verdicts(
+        self, X: ArrayLike | None = None, *, replicates: int = 0
+    ) -> list[dict[str, Any]]:
+        """Which sources to trust: an error bar, a replication score and a finding for each.
+
+        Do samples from which a model has not learned prefer a pair of sources to mixtures of the
+        two? Spectra and changing variances are held out by folds; what they leave in doubt is
+        judged by networks that have learned from the other half of the recording.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), frame or Recording, default=None
+            What the estimator was fitted on; only needed where it was loaded or unpickled since.
+        replicates : int, default=0
+            Further runs with other seeds, in which sources are looked for again. Each takes the
+            time of the fit.
+
+        Returns
+        -------
+        list of dict
+            One a source: ``source`` (its name, ``"s1"`` the first), ``finding`` (``"resolved"``,
+            ``"mixed with s4"``, ``"not replicated"`` or ``"noise"``), ``mixed_with`` (columns of the
+            sources from which it is not told), ``interference`` (the amplitude of others to be
+            expected in it, 0 to 1), ``replication`` (the lowest correlation with which it was found
+            again, or ``None``), ``found_again`` (the share of ``replicates`` that have it, or
+            ``None``), ``evidence`` and ``structure`` (nats in favour of it over a mixture and over
+            white noise), ``words``.
+        """
+        check_is_fitted(self)
+        return self.model_.verdicts(self._recording_again(X), replicates=replicates)
 
     def clean(
         self,

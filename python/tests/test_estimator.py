@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import strtransformer
 from strtransformer import Recording, StrTransformer
+from strtransformer.datasets import make_mixture
 from strtransformer.metrics import explained_variance, mac
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -518,3 +519,22 @@ def test_denoised_sources(problem, quick):
         again.denoise()
     with pytest.raises(ValueError, match="mixer.kind"):
         StrTransformer(3, mixer="mlp", random_state=0, **quick).fit(X).denoise()
+
+
+def test_verdicts(tmp_path):
+    X = make_mixture("ar", n_samples=1000, n_sources=2, n_channels=4).observations
+    separator = StrTransformer(2, preset="fast", random_state=0).fit(X)
+    verdicts = separator.verdicts_
+    assert verdicts is separator.verdicts_  # worked out once
+    assert [verdict["source"] for verdict in verdicts] == ["s1", "s2"]
+    for verdict in verdicts:
+        assert verdict["finding"] == "resolved"
+        assert verdict["mixed_with"] == []
+        assert 0 < verdict["interference"] < 0.3
+        assert verdict["found_again"] is None
+    again = separator.verdicts(replicates=1)
+    assert [verdict["found_again"] for verdict in again] == [1.0, 1.0]
+    unpickled = pickle.loads(pickle.dumps(separator))
+    with pytest.raises(ValueError, match="give it as `X`"):
+        unpickled.verdicts()
+    assert unpickled.verdicts(X) == verdicts

@@ -93,6 +93,7 @@ def test_saved_and_loaded(problem, fitted, tmp_path):
         "denoised.csv",
         "denoised.mat",
         "denoised_std.npy",
+        "verdicts.csv",
         "model.safetensors",
         "report.html",
         "summary.json",

@@ -114,6 +114,9 @@ fn text(summary: &Summary, folder: &Path) -> String {
 
 fn sources(summary: &Summary) -> String {
     let mut header = vec!["source", "expected patch", "slope", "variance"];
+    if summary.verdicts.is_some() {
+        header.extend(["finding", "others in it"]);
+    }
     if summary.scores.is_some() {
         header.extend(["true source", "|correlation|"]);
     }
@@ -128,6 +131,10 @@ fn sources(summary: &Summary) -> String {
             format!("{:.3}", branch.slope),
             format!("{:.1} %", 100.0 * branch.explained_variance),
         ];
+        if let Some(verdict) = summary.verdicts.as_ref().and_then(|all| all.get(k)) {
+            row.push(verdict.finding.clone());
+            row.push(format!("{:.0} %", 100.0 * verdict.interference));
+        }
         if let Some(scores) = &summary.scores {
             row.push(scores.matched[k].map_or("-".into(), |source| source.to_string()));
             row.push(format!("{:.4}", scores.per_source[k]));

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strt_io::ReadOptions;
 use strt_runs::{Ensured, Format, Order, Source, Truth};
+use strtransformer::verdict::VerdictOptions;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,9 +23,9 @@ Examples:
   strt separate mixture.npy --sources 3 --rate 250 --mixer mlp --restarts 4
   strt separate recording.csv --sources 4 --seed 7 --out seed-7 --continue
 
-DIR receives sources.npy and sources.csv, model.safetensors, config.toml, history.csv, summary.json
-and report.html; for affine mixers also denoised.npy, denoised.csv, denoised_std.npy and mixer.json;
-with a reference also scores.csv.
+DIR receives sources.npy and sources.csv, verdicts.csv, model.safetensors, config.toml, history.csv,
+summary.json and report.html; for affine mixers also denoised.npy, denoised.csv, denoised_std.npy
+and mixer.json; with a reference also scores.csv.
 Ctrl-C ends a run so that `strt resume DIR` can take it up.";
 
 #[derive(Args)]
@@ -62,6 +63,18 @@ pub struct Separate {
     /// Save a checkpoint every so many seconds: what a crash may cost
     #[arg(long, default_value_t = 60, value_name = "SECONDS")]
     autosave: u32,
+    /// Further runs with other seeds, to see which sources are found again: each takes the time of
+    /// the run
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(..=1000)
+    )]
+    replicates: u16,
+    /// Do not judge which sources to trust
+    #[arg(long, conflicts_with = "replicates")]
+    no_verdicts: bool,
     /// Replace the folder of an earlier run
     #[arg(long)]
     overwrite: bool,
@@ -146,6 +159,9 @@ impl Separate {
             formats: self.format.clone(),
             log_every: self.log_every as usize,
             autosave: Duration::from_secs(self.autosave.into()),
+            verdicts: (!self.no_verdicts).then_some(VerdictOptions {
+                replicates: self.replicates.into(),
+            }),
             command: typed.to_vec(),
             needed: self.settings.config.as_deref().into_iter().collect(),
             caller: &PROGRAM,

@@ -55,6 +55,7 @@ fn the_folder_has_every_file_of_the_contract() {
             "sources.parquet",
             "sources.wav",
             "summary.json",
+            "verdicts.csv",
         ]
     );
     // What was detected is said, the progress too, and where the report is.

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     "sources.npy",
     "sources.csv",
     "denoised.npy",
@@ -20,6 +20,7 @@ const FILES: [&str; 10] = [
     "history.csv",
     "scores.csv",
     "config.toml",
+    "verdicts.csv",
 ];
 
 fn signal(child: &Child, name: &str) {

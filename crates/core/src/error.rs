@@ -105,6 +105,21 @@ pub enum Error {
         /// The channel.
         channel: String,
     },
+    /// The sources of a run that diverged cannot be judged.
+    #[error(
+        "verdicts: expected finite sources, found some that are not: the run has diverged; \
+         separate again with smaller rates"
+    )]
+    VerdictDiverged,
+    /// More runs are asked for of one that was started with parts that are not kept.
+    #[error(
+        "verdicts: found replicates of a run with {what} of the caller's own, expected one that \
+         its configuration alone describes; ask for 0 replicates"
+    )]
+    ReplicatesOfOwnParts {
+        /// Which part.
+        what: &'static str,
+    },
     /// An energy of the caller's own names a tensor like that of another part.
     #[error("energy: found a tensor `{name}`, expected names that begin with `energy.`")]
     EnergyTensor {

@@ -105,6 +105,7 @@
 //! | [`separation`], [`transform`] | the immutable result, and sources of new data |
 //! | [`clean`] | a recording without some of its sources |
 //! | [`scale`] | the monotone maps that nonlinear sources are shown in |
+//! | [`verdict`] | which sources to trust: error bars, replication, a finding in words |
 //! | [`denoise`] | sources without the noise of the channels, gaps filled, and their spread |
 //!
 //! The first two are modules of `strt-signal`. Beside this crate: `strt-classic` (classical methods
@@ -132,6 +133,7 @@ mod space;
 pub mod tensors;
 pub mod train;
 pub mod transform;
+pub mod verdict;
 mod view;
 
 pub use config::Config;

@@ -1,7 +1,7 @@
 //! The laboratory: what is measured of StrTransformer and what is checked of its paper.
 //!
 //! ```text
-//! cargo run --release -p strt-lab -- recovery | speed | verify
+//! cargo run --release -p strt-lab -- recovery | trust | speed | verify
 //! ```
 //!
 //! In: a command line. Out: tables, JSON and pages, and an exit status. It uses the library as a
@@ -11,6 +11,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `recovery` | how well known sources are recovered, beside other methods and programs |
+//! | `trust` | whether the verdicts on sources are right |
 //! | `speed` | time, arithmetic rate and memory of the training loop, also against PyTorch |
 //! | [`theory`] | the paper's claims as experiments that pass or fail |
 //! | `verify` | runs these experiments and writes their page |
@@ -22,6 +23,7 @@ mod error;
 mod recovery;
 mod speed;
 pub mod theory;
+mod trust;
 mod verify;
 
 use clap::{Parser, Subcommand};
@@ -48,6 +50,8 @@ struct Arguments {
 enum Command {
     /// Recovery of known sources, beside the classical methods and other programs.
     Recovery(recovery::Recovery),
+    /// Whether the verdicts on sources are right, on problems with known sources.
+    Trust(trust::Trust),
     /// Time, arithmetic rate and memory of the training loop, also against PyTorch.
     Speed(speed::Speed),
     /// One measurement of `speed` that needs a process of its own.
@@ -61,6 +65,7 @@ impl Command {
     fn run(self, typed: &[String]) -> Outcome {
         let done = match self {
             Command::Recovery(recovery) => return recovery.run(),
+            Command::Trust(trust) => return trust.run(),
             Command::Verify(verify) => return verify.run(typed),
             Command::Speed(speed) => speed.run(),
             Command::SpeedChild(child) => child.run(),

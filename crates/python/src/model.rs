@@ -13,11 +13,13 @@ use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
 use strt_io::{model_from_bytes, model_to_bytes};
 use strt_runs::results::summary::Input;
+use strt_runs::results::verdicts::VerdictSummary;
 use strt_runs::results::warnings;
 use strt_runs::training::Log;
 use strt_score::explained_variance;
 use strtransformer::Separation;
 use strtransformer::train::{StepReport, StopReason, Terms};
+use strtransformer::verdict::{Verdict, VerdictOptions};
 
 /// A trained model.
 #[pyclass(frozen, module = "strtransformer._core")]
@@ -393,6 +395,38 @@ impl Model {
             }
         });
         Ok(to_array(py, cleaned.map_err(errors::of_core)?.as_ref()))
+    }
+
+    /// Which sources of what the model was trained on to trust: a dict each.
+    #[pyo3(signature = (recording=None, *, replicates=0))]
+    fn verdicts<'py>(
+        &self,
+        py: Python<'py>,
+        recording: Option<&Recording>,
+        replicates: usize,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let recording = self.given_or_trained(recording)?;
+        let verdicts = py
+            .detach(|| {
+                let options = VerdictOptions { replicates };
+                self.separation.verdicts(recording, options)
+            })
+            .map_err(errors::of_core)?;
+        let summaries = VerdictSummary::all(&verdicts);
+        let dict = |(verdict, summary): (&Verdict, VerdictSummary)| {
+            let dict = PyDict::new(py);
+            dict.set_item("source", summary.source)?;
+            dict.set_item("finding", summary.finding)?;
+            dict.set_item("mixed_with", &verdict.mixed_with)?;
+            dict.set_item("interference", summary.interference)?;
+            dict.set_item("replication", summary.replication)?;
+            dict.set_item("found_again", summary.found_again)?;
+            dict.set_item("evidence", summary.evidence)?;
+            dict.set_item("structure", summary.structure)?;
+            dict.set_item("words", summary.words)?;
+            Ok(dict)
+        };
+        verdicts.iter().zip(summaries).map(dict).collect()
     }
 
     /// The channels (T, m) that sources (T, K) give.

@@ -1,8 +1,10 @@
 //! What others found out about a source or a recording, for the page to show: plain data, all of it
 //! optional.
 //!
-//! In: findings of whoever judges sources, names them or reads events. Out: nothing is computed
-//! here. Where a note is absent the page leaves its place out.
+//! In: findings of whoever judges sources, names them or reads events; verdicts of a run are in its
+//! summary. Out: nothing is computed here. Where a note is absent the page leaves its place out.
+
+use strt_runs::results::summary::Summary;
 
 /// Whether a source can be trusted.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,8 +13,8 @@ pub struct Verdict {
     pub finding: String,
     /// Expected share of other sources in this one, as an amplitude (0 to 1).
     pub interference: f64,
-    /// How well the source is found again (0 to 1).
-    pub replication: f64,
+    /// How well the source is found again (0 to 1), where that is known.
+    pub replication: Option<f64>,
     /// The finding in a sentence.
     pub words: String,
 }
@@ -49,6 +51,23 @@ pub struct Notes {
 }
 
 impl Notes {
+    /// What a run has found out about itself.
+    pub(crate) fn of(summary: &Summary) -> Notes {
+        let verdicts = summary.verdicts.iter().flatten();
+        let verdicts = verdicts.map(|verdict| {
+            Some(Verdict {
+                finding: verdict.finding.clone(),
+                interference: verdict.interference,
+                replication: verdict.replication,
+                words: verdict.words.clone(),
+            })
+        });
+        Notes {
+            verdicts: verdicts.collect(),
+            ..Notes::default()
+        }
+    }
+
     /// The verdict on source `k`.
     pub fn verdict(&self, k: usize) -> Option<&Verdict> {
         self.verdicts.get(k)?.as_ref()

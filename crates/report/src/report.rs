@@ -58,11 +58,11 @@ impl<'a> Report<'a> {
             },
             scores: results.kept_scores(),
             findings,
-            notes: Notes::default(),
+            notes: Notes::of(&findings.summary),
         }
     }
 
-    /// Shows what others found out about the sources.
+    /// Shows what others found out about the sources, in place of the verdicts of the run.
     ///
     /// # Errors
     /// When there are notes for another number of sources.

@@ -179,7 +179,7 @@ fn what_others_found_is_shown() {
     let verdict = Verdict {
         finding: "noise".into(),
         interference: 0.5,
-        replication: 0.1,
+        replication: Some(0.1),
         words: String::new(),
     };
     let notes = Notes {

@@ -376,6 +376,8 @@ fn results<'a>(
         source_count: request.source_count.as_ref(),
         formats: &request.formats,
         figures: false,
+        // What is to be resumed is not judged yet.
+        verdicts: request.verdicts.filter(|_| trained.state.is_none()),
         caller,
     }
 }

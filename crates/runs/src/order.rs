@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 use strt_io::ReadOptions;
 use strt_score::Reference;
+use strtransformer::verdict::VerdictOptions;
 use strtransformer::{Config, Recording};
 
 /// Where a recording comes from.
@@ -62,6 +63,8 @@ pub struct Order<'a> {
     pub autosave: Duration,
     /// What gives this run again: the words of a command line, or one text.
     pub command: Vec<String>,
+    /// How the sources are judged when the run is over; `None` where they are not.
+    pub verdicts: Option<VerdictOptions>,
     /// Files that must not be lost when a folder is replaced, besides recording and reference.
     pub needed: Vec<&'a Path>,
     /// Who asks.
@@ -82,6 +85,7 @@ impl<'a> Order<'a> {
             log_every: 10,
             autosave: AUTOSAVE,
             command: Vec::new(),
+            verdicts: Some(VerdictOptions::default()),
             needed: Vec::new(),
             caller: &Caller::LIBRARY,
         }

@@ -29,6 +29,7 @@ use strt_io::{
     ReadOptions, SavedRestarts, load_model, load_restarts, save_model, save_restarts, write_text,
 };
 use strtransformer::train::{Checkpoint, History, SessionState};
+use strtransformer::verdict::VerdictOptions;
 
 const RUN: &str = "run.json";
 const BEST: &str = "best.safetensors";
@@ -80,11 +81,18 @@ pub struct Request {
     pub overwrite: bool,
     pub formats: Vec<Format>,
     pub log_every: usize,
+    /// How the sources are judged in the end. A run of before there were verdicts has them too.
+    #[serde(default = "judged")]
+    pub verdicts: Option<VerdictOptions>,
     /// How the number of sources was found, when it was not given.
     pub source_count: Option<CountSummary>,
     /// Time and steps of the training so far, all restarts together.
     pub seconds: f64,
     pub steps: usize,
+}
+
+fn judged() -> Option<VerdictOptions> {
+    Some(VerdictOptions::default())
 }
 
 impl Request {
@@ -102,6 +110,7 @@ impl Request {
             overwrite: order.overwrite,
             formats: order.formats.clone(),
             log_every: order.log_every.max(1),
+            verdicts: order.verdicts,
             source_count,
             seconds: 0.0,
             steps: 0,

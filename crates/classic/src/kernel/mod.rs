@@ -25,6 +25,7 @@ pub use moments::Moments;
 
 use faer::Mat;
 use std::f64::consts::FRAC_PI_2;
+use std::ops::Range;
 
 use self::fit::{Fitted, Limits};
 use super::{Components, Method, Nss, Sobi, Unmixing, ensure_limits, ensure_samples, rotation};
@@ -162,6 +163,18 @@ impl Fast {
         };
         Ok(taken.again(&random, limits).into_solution())
     }
+}
+
+/// The unmixing near `a` at which a form of this kind has its minimum over a part of the recording,
+/// columns of norm 1: what the part alone makes of sources that the whole has found. `None` where
+/// the energy has no value at `a`.
+pub fn refit(
+    components: &Components<'_>,
+    part: Range<usize>,
+    form: &Form,
+    a: &Mat<f64>,
+) -> Option<Mat<f64>> {
+    fit::of_part(components, part, form, a)
 }
 
 impl Solution {

@@ -24,7 +24,8 @@ pub(super) fn agreement(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
     paired.fold(1.0, f64::min)
 }
 
-fn correlation(x: &[f64], y: &[f64]) -> f64 {
+/// Of the samples that neither misses.
+pub(crate) fn correlation(x: &[f64], y: &[f64]) -> f64 {
     let pairs = || {
         let both = x.iter().zip(y).map(|(x, y)| (*x, *y));
         both.filter(|(x, y)| !(x.is_nan() || y.is_nan()))

@@ -24,6 +24,7 @@ mod trainer;
 
 pub use crate::controller::ControllerState;
 pub use crate::objective::Terms;
+pub(crate) use agreement::correlation;
 pub use checkpoint::Checkpoint;
 pub use convergence::Convergence;
 pub use history::{History, HistoryRow};
@@ -32,5 +33,5 @@ pub use prepared::{Prepared, usable_patch_sizes};
 pub use restarts::{
     RestartSummary, Session, SessionEnd, SessionState, separate, separate_observed,
 };
-pub(crate) use trainer::thread_pool;
 pub use trainer::{Start, StopReason, Trainer};
+pub(crate) use trainer::{adam_step, thread_pool};

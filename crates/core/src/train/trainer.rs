@@ -87,6 +87,18 @@ pub(crate) fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
     Ok(Arc::new(pool))
 }
 
+/// A step at this rate, without weight decay; groups of parameters count their updates themselves.
+pub(crate) fn adam_step(rate: f64) -> AdamStep {
+    AdamStep {
+        rate,
+        beta1: BETA1,
+        beta2: BETA2,
+        epsilon: EPSILON,
+        weight_decay: 0.0,
+        count: 0,
+    }
+}
+
 impl Trainer {
     /// A run of `config` on `recording`, before its first step.
     pub fn new(recording: &Recording, config: &Config) -> Result<Trainer> {
@@ -281,17 +293,7 @@ impl Trainer {
             limit if limit > 0.0 && self.gradient_norm > limit => limit / self.gradient_norm,
             _ => 1.0,
         };
-        // The groups count their updates themselves.
-        let adam = |rate: f64| {
-            (rate > 0.0).then_some(AdamStep {
-                rate: rate * factor,
-                beta1: BETA1,
-                beta2: BETA2,
-                epsilon: EPSILON,
-                weight_decay: 0.0,
-                count: 0,
-            })
-        };
+        let adam = |rate: f64| (rate > 0.0).then(|| adam_step(rate * factor));
         let Model {
             space,
             mixer,

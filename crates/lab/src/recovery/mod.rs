@@ -8,12 +8,12 @@
 //! ended. The run's seed is the problem's plus 1000: a run never shares random numbers with the
 //! generator.
 
-mod families;
+pub(crate) mod families;
 mod limits;
 mod page;
 mod peers;
 mod record;
-mod recordings;
+pub(crate) mod recordings;
 mod tables;
 
 use clap::Args;

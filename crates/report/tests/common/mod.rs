@@ -164,7 +164,7 @@ pub fn noted(run: &Run, words: &str) -> String {
     let verdict = Verdict {
         finding: "mixed with s2".into(),
         interference: 0.2,
-        replication: 0.75,
+        replication: Some(0.75),
         words: words.into(),
     };
     let label = Label {

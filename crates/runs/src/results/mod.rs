@@ -10,6 +10,7 @@ mod json;
 mod mixture;
 pub mod scores;
 pub mod summary;
+pub mod verdicts;
 pub mod warnings;
 
 use crate::caller::Caller;
@@ -26,6 +27,7 @@ use strt_io::{Signals, save_config, save_model, write_signals, write_text};
 use strt_score::{Matching, Reference, match_sources};
 use strtransformer::denoise::Denoised;
 use strtransformer::train::HistoryRow;
+use strtransformer::verdict::VerdictOptions;
 use strtransformer::{Recording, Separation};
 use summary::{CountSummary, DenoisedSummary, Input, Scores, Summary, Versions, source_names};
 
@@ -33,6 +35,8 @@ use summary::{CountSummary, DenoisedSummary, Input, Scores, Summary, Versions, s
 pub const HISTORY: &str = "history.csv";
 /// With a reference, how well the sources of each logged step match it.
 pub const SCORES: &str = "scores.csv";
+/// Which sources to trust.
+pub const VERDICTS: &str = "verdicts.csv";
 
 /// Everything there is to tell about a run.
 pub struct Results<'a> {
@@ -56,6 +60,8 @@ pub struct Results<'a> {
     pub formats: &'a [Format],
     /// Whether to write the figures as pictures too.
     pub figures: bool,
+    /// How sources are judged; `None` where they are not.
+    pub verdicts: Option<VerdictOptions>,
     /// Who asks: how warnings name arguments, and what draws the pages.
     pub caller: &'static Caller,
 }
@@ -79,6 +85,7 @@ impl<'a> Results<'a> {
             source_count: None,
             formats: &[],
             figures: false,
+            verdicts: Some(VerdictOptions::default()),
             caller: &Caller::LIBRARY,
         }
     }
@@ -129,6 +136,9 @@ impl<'a> Results<'a> {
             let scores = scores::to_csv(&self.log.scores, n_sources);
             write_text(place(SCORES.into()), &scores)?;
         }
+        if let Some(verdicts) = &findings.summary.verdicts {
+            write_text(place(VERDICTS.into()), &verdicts::to_csv(verdicts))?;
+        }
         for (name, bytes) in (self.caller.pages)(self, &findings).map_err(Error::Page)? {
             let path = place(name);
             std::fs::write(&path, bytes).map_err(Error::system("write", &path))?;
@@ -154,9 +164,14 @@ impl<'a> Results<'a> {
         };
         let mixture = Mixture::of(self.recording, self.separation)?;
         let denoised = denoised::of(self.recording, self.separation)?;
+        let verdicts = match self.verdicts {
+            Some(options) => verdicts::of(self.recording, self.separation, options)?,
+            None => None,
+        };
         let warnings = self.warnings(mixture.explained());
         let summary = Summary {
             denoised: denoised.as_ref().map(DenoisedSummary::from),
+            verdicts,
             ..self.summary(&mixture, matching.as_ref(), &warnings)
         };
         Ok(Findings {
@@ -216,6 +231,7 @@ impl<'a> Results<'a> {
             assignment_margin: margin.is_finite().then_some(margin),
             branches: summary::branches(separation, mixture),
             denoised: None,
+            verdicts: None,
             source_count: self.source_count.cloned(),
             scores: match (&self.reference, matching) {
                 (Some((path, _)), Some(matching)) => Some(Scores::new(path, matching)),

@@ -3,6 +3,7 @@
 
 use super::json::{self, TermsRecord, number, numbers};
 use super::mixture::Mixture;
+use super::verdicts::VerdictSummary;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use strt_io::{Opened, ReadOptions};
@@ -61,6 +62,9 @@ pub struct Summary {
     /// What the denoised sources assume; null for a model that has none.
     #[serde(default)]
     pub denoised: Option<DenoisedSummary>,
+    /// Which sources to trust, one a source; null where nobody asked, and for a run that diverged.
+    #[serde(default)]
+    pub verdicts: Option<Vec<VerdictSummary>>,
     /// How the number of sources was found; null when it was given.
     pub source_count: Option<CountSummary>,
     /// Scores against the reference; null without one.
