@@ -131,8 +131,9 @@ impl Separation {
     ///
     /// ```
     /// use strtransformer::{Config, separate, verdict::{Finding, VerdictOptions}};
-    /// # let problem = strt_synth::ProblemSpec::default().generate()?;
-    /// # let recording = problem.recording()?;
+    /// # let kind = strt_synth::SourceKind::Ar;
+    /// # let spec = strt_synth::ProblemSpec { kind, ..Default::default() };
+    /// # let recording = spec.generate()?.recording()?;
     /// let separation = separate(&recording, &Config::fast(3))?;
     /// let verdicts = separation.verdicts(&recording, VerdictOptions::default())?;
     /// assert!(verdicts.iter().all(|verdict| verdict.finding == Finding::Resolved));

@@ -143,15 +143,17 @@ fn verdict_words(verdict: &Verdict) -> VerdictWords {
         finding if finding.starts_with("mixed") => ("open", "⚭"),
         _ => ("open", "?"),
     };
+    let again = verdict.replication.map_or_else(String::new, |replication| {
+        format!(" Found again with |correlation| {replication:.2} or more.")
+    });
     VerdictWords {
         class,
         sign,
         finding: verdict.finding.clone(),
         words: format!(
-            "{} Others are expected to make up {} of its amplitude; found again: {}.",
+            "{} Others are expected to make up {} of its amplitude.{again}",
             verdict.words,
-            percent(verdict.interference),
-            percent(verdict.replication)
+            percent(verdict.interference)
         ),
     }
 }
