@@ -60,7 +60,7 @@ def test_what_the_docs_say_of_settings_is_what_the_library_has():
     tolerance = settings["optimizer.early_stopping.tolerance"]["default"]
     assert f"takes the configuration's ({tolerance})" in docs
     assert f"the last {settings['optimizer.early_stopping.patience']['default']} steps" in docs
-    assert "default" not in settings["restarts"] and "n_restarts : int, default=None" in docs
+    assert f"n_restarts : int, default={settings['restarts']['default']}" in docs
     assert f'default="{settings["mixer.kind"]["default"]}"' in docs
     smallest = settings["branches.patch_sizes"]["default"][0]
     assert f"({smallest} samples, so {2 * smallest} samples)" in docs

@@ -150,11 +150,7 @@ fn verdict_words(verdict: &Verdict) -> VerdictWords {
         class,
         sign,
         finding: verdict.finding.clone(),
-        words: format!(
-            "{} Others are expected to make up {} of its amplitude.{again}",
-            verdict.words,
-            percent(verdict.interference)
-        ),
+        words: verdict.words.clone() + &again,
     }
 }
 
