@@ -1,6 +1,7 @@
 """The first figure of the README: three runs of one chaotic system, as four methods separate them.
 
-Every source is drawn over the true one that it is matched with. Needs the package strtransformer, scikit-learn and matplotlib:
+Every source is drawn over the true one that it is matched with. Needs the package strtransformer,
+scikit-learn and matplotlib:
 
     python benchmarks/dynamics_figure.py docs/dynamics.png
 """
@@ -21,7 +22,9 @@ BLACK, ORANGE = "#000000", "#d55e00"  # Okabe and Ito's: told apart by the colou
 
 
 def main(path):
-    problem = datasets.make_mixture("lorenz", n_samples=2000, n_channels=5, noise=0.01, random_state=1)
+    problem = datasets.make_mixture(
+        "lorenz", n_samples=2000, n_channels=5, noise=0.01, random_state=1
+    )
     methods = {
         "StrTransformer": StrTransformer(3, random_state=0),
         "SOBI": baselines.SOBI(3),
@@ -36,11 +39,17 @@ def main(path):
             true, source = problem.sources[:, k], aligned[:, k]
             axis.plot(standard(true)[SHOWN], color=BLACK, linewidth=2.2, alpha=0.35)
             axis.plot(standard(source)[SHOWN], color=ORANGE, linewidth=0.9)
-            axis.set_title(f"|correlation| {abs(np.corrcoef(true, source)[0, 1]):.4f}", fontsize=8, pad=2)
+            correlation = abs(np.corrcoef(true, source)[0, 1])
+            axis.set_title(f"|correlation| {correlation:.4f}", fontsize=8, pad=2)
             axis.set_axis_off()
         mac = metrics.mac(found, problem.sources)
         axes[0, column].annotate(
-            f"{name}: MAC {mac:.4f}", (0.5, 1.3), xycoords="axes fraction", ha="center", fontsize=11, weight="bold"
+            f"{name}: MAC {mac:.4f}",
+            (0.5, 1.3),
+            xycoords="axes fraction",
+            ha="center",
+            fontsize=11,
+            weight="bold",
         )
     figure.tight_layout(rect=(0, 0, 1, 0.98))
     figure.savefig(path, dpi=110)

@@ -1,6 +1,7 @@
-"""How long `preset="fast"` takes beside scikit-learn's FastICA, turn by turn on the same recordings.
+"""How long `preset="fast"` takes beside scikit-learn's FastICA, turn by turn on one recording.
 
-Autoregressive sources, as many channels as sources. Needs the package strtransformer, scikit-learn and scipy:
+Autoregressive sources, as many channels as sources. Needs the package strtransformer, scikit-learn
+and scipy:
 
     python benchmarks/fast.py
 """
@@ -35,9 +36,11 @@ def main():
         fast, fastica = [], []
         for _ in range(repeats):
             fast.append(seconds(StrTransformer(n_sources, preset="fast", random_state=0), x))
-            fastica.append(seconds(FastICA(n_sources, random_state=0, whiten="unit-variance", max_iter=1000), x))
+            rival = FastICA(n_sources, random_state=0, whiten="unit-variance", max_iter=1000)
+            fastica.append(seconds(rival, x))
         print(
-            f"{n_sources} sources x {n_samples} samples: fast {np.median(fast):.4f} s (best {min(fast):.4f}), "
+            f"{n_sources} sources x {n_samples} samples: "
+            f"fast {np.median(fast):.4f} s (best {min(fast):.4f}), "
             f"scikit-learn FastICA {np.median(fastica):.4f} s (best {min(fastica):.4f})"
         )
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from . import _core
 from ._choice import removed_sources
-from ._fitting import DTYPES, Fitting, are_automatic
+from ._fitting import Fitting, are_automatic
 from ._likelihood import mean_log_likelihood
 from ._report import Report
+from ._rows import DTYPES
 from ._sklearn import check_array, check_is_fitted
 
 if TYPE_CHECKING:

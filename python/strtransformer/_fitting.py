@@ -16,13 +16,8 @@ import numpy as np
 from . import _checks, _core, _pickled
 from ._configure import configured
 from ._progress import Reporter
-from ._sklearn import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ConvergenceWarning,
-    TransformerMixin,
-    validate_data,
-)
+from ._rows import OfRows
+from ._sklearn import ConvergenceWarning
 from ._warn import warn
 
 if TYPE_CHECKING:
@@ -30,11 +25,8 @@ if TYPE_CHECKING:
 
     from ._typing import Callback, Floats, RandomState
 
-DTYPES = [np.float64, np.float32]
-"""What rows and sources may be; others are converted to the first."""
 
-
-class Fitting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Fitting(OfRows):
     """What is behind the methods of the estimator."""
 
     n_components: int | float | str | None
@@ -82,26 +74,11 @@ class Fitting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if published is not None:
             self._publish(*published)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
     def _rows(self, X: ArrayLike, reset: bool) -> Floats:
-        if isinstance(X, _core.Recording):
-            if not reset:
-                self._check_channels(X)
-                return X.data
-            X = X.data
-        return validate_data(
-            self,
-            _checks.table(X),
-            reset=reset,
-            dtype=DTYPES,
-            ensure_all_finite="allow-nan",
-            ensure_min_samples=2 if reset else 1,
-        )
+        if isinstance(X, _core.Recording) and not reset:
+            self._check_channels(X)
+            return X.data
+        return super()._rows(X, reset)
 
     def _check_channels(self, recording: _core.Recording) -> None:
         """Refuses a recording whose channels are not those of the training data."""

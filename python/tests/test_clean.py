@@ -1,4 +1,4 @@
-"""A recording without some sources, from Python and by the program, with MNE as the judge of EDF."""
+"""A recording without some sources, from Python and by the program; MNE judges the EDF."""
 
 import subprocess
 
@@ -76,7 +76,8 @@ def edf(path, data, onset, text):
     head += f"{256 * (m + 2):<8}{'EDF+C':<44}{n // rate:<8}{1:<8}{m + 1:<4}"
     head += fields(16, labels) + fields(80, [""] * (m + 1)) + fields(8, ["uV"] * m + [""])
     head += fields(8, [-3276.8] * m + [-1]) + fields(8, [3276.7] * m + [1])
-    head += fields(8, [-32768] * (m + 1)) + fields(8, [32767] * (m + 1)) + fields(80, [""] * (m + 1))
+    head += fields(8, [-32768] * (m + 1)) + fields(8, [32767] * (m + 1))
+    head += fields(80, [""] * (m + 1))
     head += fields(8, [rate] * m + [30]) + fields(32, [""] * (m + 1))
     with open(path, "wb") as file:
         file.write(head.encode())

@@ -122,8 +122,9 @@
 //! `state`: `samples` (T), `channel_names` (m strings), `sampling_rate` (or null), `stop`
 //! (`settled`, `step_limit`, `interrupted`, `diverged`), `converged`, `turned` (how far the sources
 //! still turned, in radians, or null), `steps`, `seed` and `restart` of the restart that was kept,
-//! `restarts` (for each: `restart`, `seed`, `objective`, `stop`, `converged`, `agreement`), `smoothed_objective`, `terms` (`total`, `reconstruction`, `structure`,
-//! `separation`, `smoothness`, `entropy`, `gap`).
+//! `restarts` (for each: `restart`, `seed`, `objective`, `stop`, `converged`, `agreement`),
+//! `smoothed_objective`, `terms` (`total`, `reconstruction`, `structure`, `separation`,
+//! `smoothness`, `entropy`, `gap`).
 //!
 //! ## Checkpoints
 //!
@@ -146,8 +147,8 @@
 //!
 //! `state`: `samples`, `channels` and `fingerprint` of the recording, `running` (for each restart
 //! in progress: `restart`, `seed`, `step`, `convergence` (see
-//! [`strtransformer::train::Convergence`]) and `terms`), `finished` (for each that has ended, as `restarts` of a
-//! model).
+//! [`strtransformer::train::Convergence`]) and `terms`), `finished` (for each that has ended, as
+//! `restarts` of a model).
 //!
 //! ## From Python
 //!

@@ -223,19 +223,6 @@ fn large_recordings_make_pages_of_the_same_size() {
     }
 }
 
-/// For looking at: `cargo test --release -p strt-report --test page -- --ignored`, with the place
-/// of the page in `STRT_PAGE`.
-#[test]
-#[ignore = "takes 8 GB: an hour at 500 Hz of 64 sources"]
-fn an_hour_of_many_sources_fits_a_page() {
-    let html = long(1_800_000, 64, 64).html();
-    println!("{} bytes", html.len());
-    assert!(html.len() < LARGEST);
-    if let Ok(path) = std::env::var("STRT_PAGE") {
-        std::fs::write(path, html).unwrap();
-    }
-}
-
 #[test]
 fn pieces_of_different_runs_are_refused() {
     let (three, two) = (

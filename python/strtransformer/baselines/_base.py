@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from .. import _checks, _core
-from .._sklearn import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ConvergenceWarning,
-    TransformerMixin,
-    check_array,
-    check_is_fitted,
-    validate_data,
-)
+from .._rows import DTYPES, OfRows
+from .._sklearn import ConvergenceWarning, check_array, check_is_fitted
 from .._warn import warn
 
 if TYPE_CHECKING:
@@ -29,7 +22,6 @@ if TYPE_CHECKING:
 
     from .._typing import Floats
 
-_DTYPES = [np.float64, np.float32]
 _Self = TypeVar("_Self", bound="Baseline")
 
 
@@ -75,7 +67,7 @@ class Found:
         )
 
 
-class Baseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Baseline(OfRows):
     """A linear unmixing of channels, found by ``_method`` with ``_options()``."""
 
     n_components: int | float | None
@@ -164,7 +156,7 @@ class Baseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """
         check_is_fitted(self)
         sources = check_array(
-            X, dtype=_DTYPES, ensure_all_finite="allow-nan", estimator=self, input_name="X"
+            X, dtype=DTYPES, ensure_all_finite="allow-nan", estimator=self, input_name="X"
         )
         return _core.mix_rows(sources, self.mixing_, self.mean_).astype(sources.dtype, copy=False)
 
@@ -217,24 +209,6 @@ class Baseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    def _rows(self, X: ArrayLike, reset: bool) -> Floats:
-        if isinstance(X, _core.Recording):
-            X = X.data
-        return validate_data(
-            self,
-            _checks.table(X),
-            reset=reset,
-            dtype=_DTYPES,
-            ensure_all_finite="allow-nan",
-            ensure_min_samples=2 if reset else 1,
-        )
 
 
 def is_complete(rows: Floats) -> NDArray[np.bool_]:

@@ -204,9 +204,11 @@ fn a_text_keeps_all_but_its_numbers() {
     };
     check(
         "a.csv",
-        "\u{feff}# made by hand\r\ntime,\"Fz, left\" ,Cz\r\n\r\n0.0, \"1.50\" ,2\r\n% so\r\n0.1,NA,3\r\n0.2,2.5,4",
+        "\u{feff}# made by hand\r\ntime,\"Fz, left\" ,Cz\r\n\r\n0.0, \"1.50\" ,2\r\n% so\r\n0.1,NA,3\r\n\
+         0.2,2.5,4",
         None,
-        "\u{feff}# made by hand\r\ntime,\"Fz, left\" ,Cz\r\n\r\n0.0, \"-3.00\" ,-4\r\n% so\r\n0.1,NA,-6\r\n0.2,-5.00,-8",
+        "\u{feff}# made by hand\r\ntime,\"Fz, left\" ,Cz\r\n\r\n0.0, \"-3.00\" ,-4\r\n% so\r\n0.1,NA,-6\r\n\
+         0.2,-5.00,-8",
     );
     check(
         "b.csv",
