@@ -13,6 +13,7 @@ mod assemble;
 mod edf;
 #[cfg(feature = "mat")]
 mod eeglab;
+mod events;
 #[cfg(feature = "hdf5")]
 mod hdf5;
 #[cfg(feature = "mat")]
@@ -36,6 +37,7 @@ mod time;
 mod wav;
 mod wfdb;
 
+pub use events::Event;
 pub use options::{ChannelSummary, Note, NoteKind, Opened, ReadOptions, Summary, TimeColumn};
 pub use rewrite::rewrite_recording;
 pub use selection::ChannelSelection;
@@ -102,6 +104,14 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
     }
     Ok(Opened {
         units: chosen().map(|channel| channel.unit.clone()).collect(),
+        positions: chosen().map(|channel| channel.position).collect(),
+        events: match wanted.rate {
+            Some(rate) => {
+                let (start, seconds) = (wanted.rows.start as f64, wanted.rows.len() as f64);
+                events::within(&contents.events, start / rate, seconds / rate)
+            }
+            None => Vec::new(),
+        },
         recording: assemble::recording(path, table, names, wanted.rate)?,
         format,
         missing,
@@ -140,6 +150,7 @@ pub fn inspect(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Summary>
         format,
         channels: channels.collect(),
         variables: contents.variables,
+        events: contents.events,
         notes: contents.notes,
     })
 }

@@ -1,6 +1,7 @@
 //! What the caller may ask of a file, and what it is told about it. Plain data.
 
 use super::Format;
+use super::events::Event;
 use super::selection::ChannelSelection;
 use super::table::Variable;
 use crate::error::{Error, Result};
@@ -157,6 +158,11 @@ pub struct Opened {
     pub units: Vec<Option<String>>,
     /// The number of missing values of every channel.
     pub missing: Vec<usize>,
+    /// Where the electrode of every channel is, where the file knows: metres to the right, to the
+    /// front and up.
+    pub positions: Vec<Option<[f64; 3]>>,
+    /// What happened when, in seconds from the first sample that was read, where the rate is known.
+    pub events: Vec<Event>,
     /// Everything that was detected, chosen, scaled or left out.
     pub notes: Vec<Note>,
 }
@@ -171,6 +177,8 @@ pub struct Summary {
     pub channels: Vec<ChannelSummary>,
     /// The arrays of a container (NPZ, MATLAB, HDF5).
     pub variables: Vec<Variable>,
+    /// What happened when, in seconds from the first sample of the file.
+    pub events: Vec<Event>,
     /// Everything that was detected so far.
     pub notes: Vec<Note>,
 }

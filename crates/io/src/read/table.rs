@@ -6,6 +6,7 @@
 //! format.
 
 use super::Note;
+use super::events::Event;
 use super::rewrite::Replacement;
 use crate::error::{Error, Result};
 use faer::{Mat, MatRef};
@@ -23,6 +24,9 @@ pub(crate) struct Channel {
     pub n_samples: usize,
     /// Why the channel is read only when it is asked for by name.
     pub left_out: Option<&'static str>,
+    /// Where the electrode is, in metres of the head's own coordinates (x to the right, y to the
+    /// front, z up), where the file knows.
+    pub position: Option<[f64; 3]>,
 }
 
 /// An array of a file that holds several.
@@ -42,6 +46,8 @@ pub(crate) struct Contents {
     pub variables: Vec<Variable>,
     /// Set when a container has several arrays and none was chosen: the channels are then unknown.
     pub undecided: bool,
+    /// What happened when, in seconds from the first sample of the file.
+    pub events: Vec<Event>,
     pub notes: Vec<Note>,
 }
 

@@ -119,6 +119,7 @@ impl EdfReader {
                 rate,
                 n_samples: self.n_samples(path, signal, rate)?,
                 left_out: status.then_some("it holds triggers and states of the device"),
+                position: None,
             });
         }
         self.contents.detected(format!(

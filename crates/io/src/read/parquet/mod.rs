@@ -58,6 +58,7 @@ impl ParquetReader {
             rate,
             n_samples: n_rows,
             left_out: file.columns[at].kind.err(),
+            position: None,
         };
         contents.channels = columns.iter().map(channel).collect();
         Ok(Self {

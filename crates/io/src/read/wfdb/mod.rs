@@ -62,6 +62,7 @@ impl WfdbReader {
                 rate: Some(header.rate),
                 n_samples: n_frames,
                 left_out: None,
+                position: None,
             });
         }
         contents.detected("scaled to physical units");
