@@ -51,8 +51,9 @@ def make_mixture(
         How the sources behave in time, one of ``SOURCE_KINDS``: ``gp`` and ``gpclose`` (smooth
         Gaussian processes of well separated or close length-scales), ``sines``, ``ar``,
         ``nonsmooth`` (sawtooth, square wave, AR(1) with Laplace innovations), ``switchingar``,
-        ``segmentlaplace``, ``segmentgaussian``, ``nonstationary``; and sources of one law,
-        independent runs of one system made Gaussian by ranks: ``lorenz``, ``lorenzz``,
+        ``segmentlaplace``, ``segmentgaussian``, ``nonstationary``, ``varied`` (resonances and
+        noise, some of changing strength); and sources of one law, independent runs of one
+        system made Gaussian by ranks: ``lorenz``, ``lorenzz``,
         ``rossler``, ``mackeyglass``, ``henon``, ``logistic``, ``vanderpol``, ``tar``, ``garch``,
         ``coupled``, ``lorenzbackwards`` (a run, another one backwards in time, a surrogate),
         ``lorenzsurrogates`` (a run and its surrogates).

@@ -25,7 +25,8 @@ pub struct Generate {
     /// square wave, AR(1) with Laplace innovations; switchingar: AR(2) resonances that switch
     /// between regimes (SNICA); segmentlaplace: Laplace noise with a scale per segment (TCL);
     /// segmentgaussian: Gaussian noise with a variance per segment (iVAE); nonstationary: Gaussian
-    /// noise whose variance changes smoothly; lorenz, lorenzz, rossler, mackeyglass, henon,
+    /// noise whose variance changes smoothly; varied: in turn an AR(2) resonance, such noise, a
+    /// resonance of changing strength; lorenz, lorenzz, rossler, mackeyglass, henon,
     /// logistic, vanderpol, tar, garch, coupled: independent runs of one chaotic or noisy system,
     /// made Gaussian by ranks; lorenzbackwards: a run, another one backwards in time, a surrogate
     /// (same spectrum and marginal, random phases); lorenzsurrogates: a run and its surrogates

@@ -39,6 +39,9 @@ pub enum SourceKind {
     /// White Gaussian noise whose variance changes smoothly: nothing but the variance tells the
     /// sources apart.
     Nonstationary,
+    /// In turn: an AR(2) resonance, white Gaussian noise whose variance changes smoothly, and a
+    /// resonance whose strength does. No one statistic tells all of them apart.
+    Varied,
     /// Independent runs of the Lorenz system (x, step 0.05), as all kinds below made Gaussian by
     /// ranks: sources of one law, which share spectrum and marginal.
     Lorenz,
@@ -69,7 +72,7 @@ pub enum SourceKind {
 
 impl SourceKind {
     /// Every kind.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Gp,
         Self::GpClose,
         Self::Sines,
@@ -79,6 +82,7 @@ impl SourceKind {
         Self::SegmentLaplace,
         Self::SegmentGaussian,
         Self::Nonstationary,
+        Self::Varied,
         Self::Lorenz,
         Self::LorenzZ,
         Self::Rossler,
@@ -105,6 +109,7 @@ impl SourceKind {
             Self::SegmentLaplace => "segmentlaplace",
             Self::SegmentGaussian => "segmentgaussian",
             Self::Nonstationary => "nonstationary",
+            Self::Varied => "varied",
             Self::Lorenz => "lorenz",
             Self::LorenzZ => "lorenzz",
             Self::Rossler => "rossler",
@@ -144,6 +149,7 @@ impl SourceKind {
             Self::Coupled => 19,
             Self::LorenzBackwards => 20,
             Self::LorenzSurrogates => 21,
+            Self::Varied => 22,
         }
     }
 }

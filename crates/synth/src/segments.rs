@@ -100,12 +100,53 @@ pub(super) fn modulated_gaussian(n_samples: usize, rng: &mut ChaCha8Rng) -> Vec<
 
 /// exp(g_t)·ε_t with g a Gaussian process and ε white Gaussian noise.
 pub(super) fn enveloped_gaussian(n_samples: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    let mut values = envelope(n_samples, rng);
+    for value in &mut values {
+        let noise: f64 = StandardNormal.sample(rng);
+        *value *= noise;
+    }
+    values
+}
+
+/// exp(g_t) with g a Gaussian process.
+fn envelope(n_samples: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
     let mut values = gaussian_process(n_samples, ENVELOPE_SCALE, rng);
     // The kernel exp(−t²/ℓ²) has the sum of squares ℓ·√(π/2).
     let deviation = (ENVELOPE_SCALE * std::f64::consts::FRAC_PI_2.sqrt()).sqrt();
     for value in &mut values {
-        let noise: f64 = StandardNormal.sample(rng);
-        *value = libm::exp(ENVELOPE_DEPTH * *value / deviation) * noise;
+        *value = libm::exp(ENVELOPE_DEPTH * *value / deviation);
+    }
+    values
+}
+
+/// In turn: an AR(2) resonance, enveloped white noise, an enveloped resonance.
+pub(super) fn varied(
+    n_samples: usize,
+    source: usize,
+    n_sources: usize,
+    rng: &mut ChaCha8Rng,
+) -> Vec<f64> {
+    if source % 3 == 1 {
+        return enveloped_gaussian(n_samples, rng);
+    }
+    let angle = TAU * geometric(RESONANCE.0, RESONANCE.1, source, n_sources);
+    let modulus = POLE_MODULUS[1];
+    let (first, second) = (2.0 * modulus * libm::cos(angle), -modulus * modulus);
+    let (mut last, mut before) = (0.0, 0.0);
+    let mut step = |_| {
+        let innovation: f64 = StandardNormal.sample(rng);
+        (last, before) = (first * last + second * before + innovation, last);
+        last
+    };
+    (0..N_FORGOTTEN).for_each(|t| {
+        step(t);
+    });
+    let mut values: Vec<f64> = (0..n_samples).map(step).collect();
+    if source % 3 == 2 {
+        let envelope = envelope(n_samples, rng);
+        for (value, strength) in values.iter_mut().zip(envelope) {
+            *value *= strength;
+        }
     }
     values
 }

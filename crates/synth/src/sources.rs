@@ -59,6 +59,7 @@ fn generate_one(spec: &ProblemSpec, source: usize, rng: &mut ChaCha8Rng) -> Vec<
         SourceKind::SegmentLaplace => segments::modulated_laplace(n_samples, rng),
         SourceKind::SegmentGaussian => segments::modulated_gaussian(n_samples, rng),
         SourceKind::Nonstationary => segments::enveloped_gaussian(n_samples, rng),
+        SourceKind::Varied => segments::varied(n_samples, source, n_sources, rng),
         SourceKind::Lorenz => normal_scores(&dynamics::lorenz(n_samples, dynamics::X, rng)),
         SourceKind::LorenzZ => normal_scores(&dynamics::lorenz(n_samples, dynamics::Z, rng)),
         SourceKind::Rossler => normal_scores(&dynamics::rossler(n_samples, rng)),

@@ -389,6 +389,32 @@ fn nonstationary_sources_are_white_and_change_their_variance() {
 }
 
 #[test]
+fn varied_sources_have_colour_or_changing_strength_in_turn() {
+    let sources = ProblemSpec {
+        kind: SourceKind::Varied,
+        n_samples: 20_000,
+        ..ProblemSpec::default()
+    }
+    .generate()
+    .unwrap()
+    .sources;
+    let found = (0..3).map(|source| {
+        let column = sources.col_as_slice(source);
+        let mean = |lag: usize, f: &dyn Fn(f64) -> f64| -> f64 {
+            let pairs = column.iter().zip(&column[lag..]);
+            pairs.map(|(early, late)| f(*early) * f(*late)).sum::<f64>()
+                / (column.len() - lag) as f64
+        };
+        let coloured = mean(1, &|value| value).abs() > 0.3;
+        // By lag 20 a resonance has forgotten itself; an envelope has not.
+        let loudness = |value: f64| value.abs().sqrt();
+        (coloured, mean(20, &loudness) > 1.05 * mean(1000, &loudness))
+    });
+    let found: Vec<(bool, bool)> = found.collect();
+    assert_eq!(found, [(true, false), (false, true), (true, true)]);
+}
+
+#[test]
 fn given_sources_are_mixed_as_specified() {
     let spec = ProblemSpec {
         n_samples: 500,

@@ -1,17 +1,24 @@
-//! One form of the kernel energy fitted to a recording: the lowest minimum of several starts.
+//! The kernel energy fitted to a recording: the lowest minimum of several starts, by one form or with
+//! a choice of forms for every source.
 //!
-//! In: components, a [`Form`] and starts. Out: the minimum, and what it says of its sources: how long
-//! their description is, and which order of autoregression they need. Which form is taken is decided
-//! in [`super`].
+//! In: components, [`Form`]s and starts. Out: the minimum, and what it says of its sources: how long
+//! their description is, and which order of autoregression they need. Which forms are taken is
+//! decided in [`super`].
 
 use faer::Mat;
 use std::ops::Range;
 
 use super::Solution;
-use super::form::{Form, SourceEnergy};
+use super::energy::SourceEnergy;
+use super::form::Form;
 use super::minimize::{Contrast, Minimum, log_det};
 use super::moments::Moments;
 use crate::{Components, Unmixing};
+
+/// By how many nats per sample all sources together must be described better with a choice of forms
+/// than by one. A source whose variance changes gains 0.2 and more; a square wave, in which single
+/// stretches happen to have no edge, 0.06, and it is found less well so.
+const MARGIN: f64 = 0.1;
 
 /// How exactly a minimum is sought.
 #[derive(Clone, Copy)]
@@ -38,38 +45,77 @@ impl Limits {
     }
 }
 
-/// The lowest minimum of one form.
+/// The lowest minimum by these forms.
 pub(super) struct Fitted {
-    /// The form.
-    pub form: Form,
+    /// Those of which every source takes one.
+    pub forms: Vec<Form>,
     moments: Moments,
     minimum: Minimum,
 }
 
 impl Fitted {
-    /// From starts of which one at least is a rotation.
+    /// By one form, from starts of which one at least is a rotation.
     pub fn new(
         components: &Components<'_>,
         form: Form,
         starts: &[Mat<f64>],
         limits: Limits,
     ) -> Fitted {
-        let is_missing = |t: usize| components.is_missing(t);
-        let moments = Moments::new(components.whitened(), &is_missing, &form);
+        let forms = vec![form];
+        let moments = moments_of(components, &forms);
         // Rotations have finite energies, so that one start at least was searched from.
-        let minimum = lowest(&form, &moments, starts, limits).expect("a minimum from a rotation");
+        let minimum = lowest(&forms, &moments, starts, limits).expect("a minimum from a rotation");
         Fitted {
-            form,
+            forms,
             moments,
             minimum,
         }
     }
 
-    /// The same form, sought from where this fit ended and from further starts.
+    /// With a choice for every source, where one of `fits` (by the spectrum, then by others) ends at
+    /// sources that another form describes better, and the whole is then described better than by the
+    /// best of them.
+    pub fn any(components: &Components<'_>, fits: &[&Fitted], limits: Limits) -> Option<Fitted> {
+        let spectrum = fits[0];
+        let forms = Form::any(components.n_samples());
+        let moments = Moments::stack(&spectrum.moments, &moments_of(components, &forms[1..]));
+        let (n, k) = (moments.n_valid(), components.n_components());
+        let mut energy = SourceEnergy::new(&forms, moments.shares(), n);
+        let best = fits
+            .iter()
+            .map(|fit| fit.description())
+            .fold(f64::INFINITY, f64::min);
+        let mut product = Mat::zeros(moments.len() * k, k);
+        let mut own = vec![0.0; moments.len()];
+        let mut promising = |fit: &&Fitted| {
+            let a = &fit.minimum.point.a;
+            moments.times(a.as_ref(), &mut product);
+            let mut nats = -log_det(a).expect("a point has a volume");
+            for j in 0..k {
+                moments.of_source(a.col_as_slice(j), product.col_as_slice(j), &mut own);
+                nats += energy.description(&own, n).0;
+            }
+            nats < best - MARGIN
+        };
+        if !fits.iter().any(|fit| promising(fit)) {
+            return None;
+        }
+        let starts = fits.iter().map(|fit| fit.minimum.point.a.clone());
+        let starts: Vec<Mat<f64>> = starts.collect();
+        let minimum = lowest(&forms, &moments, &starts, limits)?;
+        let found = Fitted {
+            forms,
+            moments,
+            minimum,
+        };
+        (found.description() < best - MARGIN).then_some(found)
+    }
+
+    /// The same forms, sought from where this fit ended and from further starts.
     pub fn again(self, starts: &[Mat<f64>], limits: Limits) -> Fitted {
         let here = std::iter::once(self.minimum.point.a.clone());
         let starts: Vec<Mat<f64>> = here.chain(starts.iter().cloned()).collect();
-        let found = lowest(&self.form, &self.moments, &starts, limits);
+        let found = lowest(&self.forms, &self.moments, &starts, limits);
         Fitted {
             minimum: found.unwrap_or(self.minimum),
             ..self
@@ -77,7 +123,7 @@ impl Fitted {
     }
 
     fn energy(&self) -> SourceEnergy {
-        SourceEnergy::new(&self.form, self.moments.shares())
+        SourceEnergy::new(&self.forms, self.moments.shares(), self.moments.n_valid())
     }
 
     /// Moments of every source.
@@ -90,8 +136,9 @@ impl Fitted {
     pub fn description(&self) -> f64 {
         let (mut energy, n) = (self.energy(), self.moments.n_valid());
         let volume = log_det(&self.minimum.point.a).expect("a point has a volume");
-        self.sources()
-            .fold(-volume, |sum, moments| sum + energy.description(moments, n))
+        self.sources().fold(-volume, |sum, moments| {
+            sum + energy.description(moments, n).0
+        })
     }
 
     /// The highest order of an autoregression that describes a source best.
@@ -107,16 +154,21 @@ impl Fitted {
                 matrix: self.minimum.point.a,
                 convergence: self.minimum.convergence,
             },
-            form: self.form,
+            forms: self.forms,
             moments: self.moments,
         }
     }
 }
 
 /// The lowest of the minima that are reached from these starts; of equals the first.
-fn lowest(form: &Form, moments: &Moments, starts: &[Mat<f64>], limits: Limits) -> Option<Minimum> {
+fn lowest(
+    forms: &[Form],
+    moments: &Moments,
+    starts: &[Mat<f64>],
+    limits: Limits,
+) -> Option<Minimum> {
     let mut contrast = Contrast {
-        energy: SourceEnergy::new(form, moments.shares()),
+        energy: SourceEnergy::new(forms, moments.shares(), moments.n_valid()),
         moments,
     };
     let minima = starts
@@ -131,19 +183,25 @@ fn lowest(form: &Form, moments: &Moments, starts: &[Mat<f64>], limits: Limits) -
     })
 }
 
-/// The minimum that a part of the recording has near `a`, by a form of this kind.
+/// The moments of all samples that forms ask for.
+fn moments_of(components: &Components<'_>, forms: &[Form]) -> Moments {
+    let is_missing = |t: usize| components.is_missing(t);
+    Moments::new(components.whitened(), &is_missing, forms)
+}
+
+/// The minimum that a part of the recording has near `a`, by forms of these kinds.
 pub(super) fn of_part(
     components: &Components<'_>,
     part: Range<usize>,
-    form: &Form,
+    forms: &[Form],
     a: &Mat<f64>,
 ) -> Option<Mat<f64>> {
-    let form = form.for_samples(part.len());
+    let forms = Form::for_samples(forms, part.len());
     let rows = components.whitened().subrows(part.start, part.len());
     let is_missing = |t: usize| components.is_missing(part.start + t);
-    let moments = Moments::new(rows, &is_missing, &form);
+    let moments = Moments::new(rows, &is_missing, &forms);
     let mut contrast = Contrast {
-        energy: SourceEnergy::new(&form, moments.shares()),
+        energy: SourceEnergy::new(&forms, moments.shares(), moments.n_valid()),
         moments: &moments,
     };
     let Limits {

@@ -12,7 +12,7 @@
 
 use faer::Mat;
 
-use super::form::SourceEnergy;
+use super::energy::SourceEnergy;
 use super::moments::Moments;
 use crate::convergence::{Convergence, StopReason};
 use crate::quasi_newton::{Memory, Preconditioner};
@@ -67,13 +67,9 @@ impl Contrast<'_> {
             self.moments
                 .of_source(a.col_as_slice(j), product.col_as_slice(j), slot);
             value += self.energy.evaluate(slot, gradients.col_as_slice_mut(j));
-            let variance = self.energy.variance(slot);
-            value += 0.5 * variance.ln();
-            // ∂ ½ ln v/∂m_s(0) = ω_s/(2v).
-            let n_lags = q / self.moments.shares().len();
-            for (s, share) in self.moments.shares().iter().enumerate() {
-                gradients[(s * n_lags, j)] += 0.5 * share / variance;
-            }
+            value += self
+                .energy
+                .log_deviation(slot, gradients.col_as_slice_mut(j));
         }
         value.is_finite().then_some(Point {
             a,

@@ -6,7 +6,8 @@
 //! recording ([`Moments`]) neither value nor gradient depends on its length, so that it takes
 //! milliseconds. Two forms are fitted roughly, the spectrum and the variances of blocks, and the one
 //! that describes the sources in fewer bits is taken ([`Solution`]): sources of changing variance need
-//! the second, and all others must not have it.
+//! the second, and all others must not have it. Where a recording has sources of both kinds, or spectra
+//! that change, every source takes the form that suits it.
 //!
 //! The criterion is the largest entry of the relative gradient. For stationary Gaussian sources
 //! this is a maximum-likelihood estimate (D.-T. Pham and P. Garat, *Blind separation of mixture of
@@ -14,13 +15,15 @@
 //! 45(7), 1997). It sees nothing but second-order statistics: sources with equal spectra and equal
 //! changes of variance stay mixed.
 
+mod energy;
 mod fit;
 mod form;
 mod minimize;
 mod moments;
 mod toeplitz;
 
-pub use form::{Form, SourceEnergy};
+pub use energy::SourceEnergy;
+pub use form::Form;
 pub use moments::Moments;
 
 use faer::Mat;
@@ -52,7 +55,7 @@ const LEAST_SAMPLES: usize = 8;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fast {
-    /// What is judged: the spectrum, the variances, or whichever describes the sources in fewer
+    /// What is judged: the spectrum, the variances, or whatever describes the sources in fewest
     /// bits. Default automatic.
     pub form: FormChoice,
     /// What the largest entry of the relative gradient must fall below. Default 1e-6.
@@ -66,7 +69,8 @@ pub struct Fast {
 /// Which form of the kernel energy is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormChoice {
-    /// The one that describes the sources in fewer bits.
+    /// Whatever describes the sources in fewest bits: one of the two, or for every source one of these
+    /// and of a spectrum that changes.
     Automatic,
     /// The spectrum.
     Spectrum,
@@ -90,9 +94,9 @@ impl Default for Fast {
 pub struct Solution {
     /// A, and how the search ended.
     pub unmixing: Unmixing,
-    /// The form that was taken.
-    pub form: Form,
-    /// The moments of the components that this form asks for.
+    /// The form that was taken, or those of which every source takes one.
+    pub forms: Vec<Form>,
+    /// The moments of the components that these ask for.
     pub moments: Moments,
 }
 
@@ -132,17 +136,17 @@ impl Fast {
             tolerance: self.tolerance,
             iterations: self.max_iterations,
         };
-        let rough = |form: Form, start: &Mat<f64>| {
+        let one = |form: Form, start: &Mat<f64>| {
             let start = std::slice::from_ref(start);
             Fitted::new(components, form, start, Limits::ROUGH.or(limits))
         };
         let spectrum = || {
             let start = start(Sobi::default().unmix(components));
-            (rough(Form::spectrum(n), &start), start)
+            (one(Form::spectrum(n), &start), start)
         };
         let variance = || {
             let start = start(Nss::default().unmix(components));
-            rough(Form::variance(n), &start)
+            one(Form::variance(n), &start)
         };
         // Which form is taken is seen from one start each; where its lowest minimum is, is not.
         let taken = match self.form {
@@ -151,11 +155,14 @@ impl Fast {
             FormChoice::Automatic => {
                 let ((spectrum, start), variance) = (spectrum(), variance());
                 // Wide dilations of long recordings see what a low order does not describe.
-                let narrow = spectrum.form.dilations.len() <= 2;
-                if spectrum.description() > variance.description() {
+                let narrow = spectrum.forms[0].dilations.len() <= 2;
+                let rough = Limits::ROUGH.or(limits);
+                if let Some(any) = Fitted::any(components, &[&spectrum, &variance], rough) {
+                    any
+                } else if spectrum.description() > variance.description() {
                     variance
                 } else if narrow && spectrum.order() <= LOW_ORDER {
-                    rough(Form::short_spectrum(n), &start)
+                    one(Form::short_spectrum(n), &start)
                 } else {
                     spectrum
                 }
@@ -165,16 +172,16 @@ impl Fast {
     }
 }
 
-/// The unmixing near `a` at which a form of this kind has its minimum over a part of the recording,
+/// The unmixing near `a` at which forms of these kinds have their minimum over a part of the recording,
 /// columns of norm 1: what the part alone makes of sources that the whole has found. `None` where
 /// the energy has no value at `a`.
 pub fn refit(
     components: &Components<'_>,
     part: Range<usize>,
-    form: &Form,
+    forms: &[Form],
     a: &Mat<f64>,
 ) -> Option<Mat<f64>> {
-    fit::of_part(components, part, form, a)
+    fit::of_part(components, part, forms, a)
 }
 
 impl Solution {
@@ -184,7 +191,7 @@ impl Solution {
     pub fn disagreement(&self, components: &Components<'_>) -> f64 {
         let (t, a) = (components.n_samples(), &self.unmixing.matrix);
         let [Some(first), Some(second)] =
-            [0..t / 2, t / 2..t].map(|half| fit::of_part(components, half, &self.form, a))
+            [0..t / 2, t / 2..t].map(|half| fit::of_part(components, half, &self.forms, a))
         else {
             return FRAC_PI_2;
         };

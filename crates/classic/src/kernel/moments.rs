@@ -11,7 +11,7 @@
 //! next to nothing.
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use super::form::Form;
 
@@ -19,9 +19,9 @@ use super::form::Form;
 #[derive(Clone, Debug)]
 pub struct Moments {
     k: usize,
-    shares: Vec<f64>,
+    shares: Vec<Vec<f64>>, // of every form
     n_valid: usize,
-    stacked: Mat<f64>, // (Q·K)×K, one M_sl after the other
+    stacked: Mat<f64>, // (Q·K)×K, form by form, one M_sl after the other
 }
 
 impl Moments {
@@ -29,49 +29,40 @@ impl Moments {
     pub fn new(
         components: MatRef<'_, f64>,
         is_missing: &dyn Fn(usize) -> bool,
-        form: &Form,
+        forms: &[Form],
     ) -> Moments {
         let (t, k) = components.shape();
-        let lags = form.lags();
-        let mut stacked = Mat::zeros(form.segments * lags.len() * k, k);
-        let mut product = Mat::zeros(k, k);
-        let mut there = Vec::with_capacity(form.segments);
-        for s in 0..form.segments {
-            let (first, end) = (form.first_sample(s, t), form.first_sample(s + 1, t));
-            let n = (first..end).filter(|&t| !is_missing(t)).count();
-            there.push(n);
-            for (q, &lag) in lags.iter().enumerate() {
-                let pairs = (end - first).saturating_sub(lag);
-                let early = components.subrows(first, pairs);
-                let late = components.subrows(end - pairs, pairs);
-                let factor = 0.5 / n.max(1) as f64;
-                matmul(
-                    &mut product,
-                    Accum::Replace,
-                    early.transpose(),
-                    late,
-                    factor,
-                    Par::Seq,
-                );
-                let at = (s * lags.len() + q) * k;
-                for j in 0..k {
-                    for i in 0..k {
-                        stacked[(at + i, j)] = product[(i, j)] + product[(j, i)];
-                    }
-                }
-            }
+        let n_matrices = |form: &Form| form.segments * form.lags().len();
+        let mut stacked = Mat::zeros(forms.iter().map(n_matrices).sum::<usize>() * k, k);
+        let mut first = 0;
+        let mut shares = Vec::with_capacity(forms.len());
+        for form in forms {
+            let rows = n_matrices(form) * k;
+            let own = stacked.as_mut().subrows_mut(first, rows);
+            shares.push(of_form(components, is_missing, form, own));
+            first += rows;
         }
-        let n_valid = there.iter().sum::<usize>();
         Moments {
             k,
-            shares: there.iter().map(|&n| n as f64 / n_valid as f64).collect(),
-            n_valid,
+            shares,
+            n_valid: (0..t).filter(|&t| !is_missing(t)).count(),
             stacked,
         }
     }
 
-    /// ω_s.
-    pub fn shares(&self) -> &[f64] {
+    /// Those of further forms below those of the first, of the same components.
+    pub(super) fn stack(first: &Moments, further: &Moments) -> Moments {
+        let shares = first.shares.iter().chain(&further.shares);
+        Moments {
+            k: first.k,
+            shares: shares.cloned().collect(),
+            n_valid: first.n_valid,
+            stacked: faer::concat![[first.stacked], [further.stacked]],
+        }
+    }
+
+    /// ω_s of every form.
+    pub fn shares(&self) -> &[Vec<f64>] {
         &self.shares
     }
 
@@ -119,4 +110,44 @@ impl Moments {
                 .for_each(|(slot, m)| *slot += factor * m);
         }
     }
+}
+
+/// M_sl of one form in place of `stacked`; gives ω_s.
+fn of_form(
+    components: MatRef<'_, f64>,
+    is_missing: &dyn Fn(usize) -> bool,
+    form: &Form,
+    mut stacked: MatMut<'_, f64>,
+) -> Vec<f64> {
+    let (t, k) = components.shape();
+    let lags = form.lags();
+    let mut product = Mat::zeros(k, k);
+    let mut there = Vec::with_capacity(form.segments);
+    for s in 0..form.segments {
+        let (first, end) = (form.first_sample(s, t), form.first_sample(s + 1, t));
+        let n = (first..end).filter(|&t| !is_missing(t)).count();
+        there.push(n);
+        for (q, &lag) in lags.iter().enumerate() {
+            let pairs = (end - first).saturating_sub(lag);
+            let early = components.subrows(first, pairs);
+            let late = components.subrows(end - pairs, pairs);
+            let factor = 0.5 / n.max(1) as f64;
+            matmul(
+                &mut product,
+                Accum::Replace,
+                early.transpose(),
+                late,
+                factor,
+                Par::Seq,
+            );
+            let at = (s * lags.len() + q) * k;
+            for j in 0..k {
+                for i in 0..k {
+                    stacked[(at + i, j)] = product[(i, j)] + product[(j, i)];
+                }
+            }
+        }
+    }
+    let n_valid = there.iter().sum::<usize>();
+    there.iter().map(|&n| n as f64 / n_valid as f64).collect()
 }

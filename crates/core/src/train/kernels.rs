@@ -56,9 +56,9 @@ impl Kernels {
         let components = Components::new((*whitened).as_ref(), rows.missing()).ok();
         let enough = rows.n_valid() >= fast.least_samples(k);
         let Some(components) = components.filter(|_| enough) else {
-            let form = Form::spectrum(rows.n_samples());
+            let forms = vec![Form::spectrum(rows.n_samples())];
             return Ok(Some(Kernels {
-                data: KernelData::new(&whitened, rows, form),
+                data: KernelData::new(&whitened, rows, forms),
                 solution: None,
                 certain: false,
             }));
@@ -68,7 +68,7 @@ impl Kernels {
         let certain = plan.steps == 0 || found.disagreement(&components) < CERTAIN;
         let (solution, _) = found.unmixing.ordered(&components)?;
         Ok(Some(Kernels {
-            data: KernelData::from_moments(found.form, found.moments),
+            data: KernelData::from_moments(found.forms, found.moments),
             solution: Some(solution),
             certain,
         }))

@@ -56,7 +56,11 @@ struct PairMoments {
 impl PairMoments {
     fn new(judged: &Judged, form: &Form) -> PairMoments {
         let is_missing = |t: usize| judged.is_missing(t);
-        let moments = Moments::new(judged.values.as_ref(), &is_missing, form);
+        let moments = Moments::new(
+            judged.values.as_ref(),
+            &is_missing,
+            std::slice::from_ref(form),
+        );
         let k = judged.n_sources();
         let mut values = Mat::zeros(moments.len() * k, k);
         moments.times(Mat::<f64>::identity(k, k).as_ref(), &mut values);
@@ -65,7 +69,7 @@ impl PairMoments {
             values,
             n_lags: moments.len() / form.segments,
             n_sources: k,
-            n: moments.shares().iter().map(|w| w * n_valid).collect(),
+            n: moments.shares()[0].iter().map(|w| w * n_valid).collect(),
         }
     }
 
@@ -92,7 +96,7 @@ pub(super) fn spectrum(judged: &Judged) -> Testimony {
     };
     let moments = PairMoments::new(judged, &form);
     let (n_lags, n_all) = (moments.n_lags, moments.n.iter().sum::<f64>());
-    let mut energy = SourceEnergy::new(&one, &[1.0]);
+    let mut energy = SourceEnergy::new(std::slice::from_ref(&one), &[vec![1.0]], t);
     let white = 0.5 * one.ridge.ln_1p();
     let mut testimony = Testimony::new(k, folds);
     let mut slopes = Mat::<f64>::zeros(n_lags, k);

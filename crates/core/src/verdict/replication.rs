@@ -25,8 +25,9 @@ pub(super) fn of_halves(judged: &Judged, form: &Form) -> Option<Vec<f64>> {
     let whitened = judged.whitened()?;
     let components = Components::new(whitened.as_ref(), judged.rows.missing()).ok()?;
     let found = Mat::identity(k, k);
-    let first = refit(&components, 0..t / 2, form, &found)?;
-    let second = refit(&components, t / 2..t, form, &found)?;
+    let forms = std::slice::from_ref(form);
+    let first = refit(&components, 0..t / 2, forms, &found)?;
+    let second = refit(&components, t / 2..t, forms, &found)?;
     let cosine = |k: usize| (first.col(k).transpose() * second.col(k)).abs().min(1.0);
     Some((0..k).map(cosine).collect())
 }

@@ -20,35 +20,40 @@ use strt_signal::rows::Rows;
 /// What the kernel energy of a recording is made from.
 #[derive(Clone, Debug)]
 pub(crate) struct KernelData {
-    form: Form,
+    forms: Vec<Form>,
     moments: Arc<Moments>,
 }
 
 impl KernelData {
-    /// From components (T×K, 0 in missing rows) and the form that was chosen for them.
-    pub fn new(components: &Mat<f64>, rows: &Rows, form: Form) -> KernelData {
+    /// From components (T×K, 0 in missing rows) and the forms that were chosen for them.
+    pub fn new(components: &Mat<f64>, rows: &Rows, forms: Vec<Form>) -> KernelData {
         let is_missing = |t: usize| !rows.is_valid(t);
-        let moments = Moments::new(components.as_ref(), &is_missing, &form);
-        KernelData::from_moments(form, moments)
+        let moments = Moments::new(components.as_ref(), &is_missing, &forms);
+        KernelData::from_moments(forms, moments)
     }
 
-    /// From the moments that the form asks for.
-    pub fn from_moments(form: Form, moments: Moments) -> KernelData {
+    /// From the moments that the forms ask for.
+    pub fn from_moments(forms: Vec<Form>, moments: Moments) -> KernelData {
         let moments = Arc::new(moments);
-        KernelData { form, moments }
+        KernelData { forms, moments }
     }
 
     /// The energy of one source that is a combination of components, or of `len` samples of it.
     pub fn energy(&self, samples: Option<usize>) -> SourceEnergy {
         match samples {
-            None => SourceEnergy::new(&self.form, self.moments.shares()),
+            None => {
+                let n = self.moments.n_valid();
+                SourceEnergy::new(&self.forms, self.moments.shares(), n)
+            }
             Some(len) => {
-                let form = self.form.for_samples(len);
-                let share = |s| form.first_sample(s + 1, len) - form.first_sample(s, len);
-                let shares: Vec<f64> = (0..form.segments)
-                    .map(|s| share(s) as f64 / len as f64)
-                    .collect();
-                SourceEnergy::new(&form, &shares)
+                let forms = Form::for_samples(&self.forms, len);
+                let shares = |form: &Form| {
+                    let samples = |s| form.first_sample(s + 1, len) - form.first_sample(s, len);
+                    let share = |s| samples(s) as f64 / len as f64;
+                    (0..form.segments).map(share).collect()
+                };
+                let shares: Vec<Vec<f64>> = forms.iter().map(shares).collect();
+                SourceEnergy::new(&forms, &shares, len)
             }
         }
     }
@@ -65,10 +70,13 @@ impl KernelData {
 
     /// Moments of `len` samples.
     pub fn sampled(&self, len: usize) -> SecondMoments {
-        let form = self.form.for_samples(len);
+        let with_lags = |form: Form| {
+            let lags = form.lags();
+            (form, lags)
+        };
+        let forms = Form::for_samples(&self.forms, len).into_iter();
         SecondMoments::Sampled {
-            lags: form.lags(),
-            form,
+            forms: forms.map(with_lags).collect(),
         }
     }
 }
@@ -84,8 +92,8 @@ pub(crate) enum SecondMoments {
         product: Mat<f64>, // all M_q·A
         d_a: Mat<f64>,     // ∂J/∂A through the moments
     },
-    /// From samples.
-    Sampled { form: Form, lags: Vec<usize> },
+    /// From samples: of every form, with its lags.
+    Sampled { forms: Vec<(Form, Vec<usize>)> },
 }
 
 impl SecondMoments {
@@ -117,13 +125,18 @@ impl SecondMoments {
                 let (a, product) = (col(a.as_ref(), k), col(product.as_ref(), k));
                 basis.of_source(a, product, moments);
             }
-            SecondMoments::Sampled { form, lags } => {
-                for (s, moments) in moments.chunks_exact_mut(lags.len()).enumerate() {
-                    let (segment, n) = segment(form, s, samples.len(), rows);
-                    let samples = &samples[segment];
-                    for (moment, &lag) in moments.iter_mut().zip(lags) {
-                        let late = samples.get(lag..).unwrap_or(&[]);
-                        *moment = dot(samples, late) / n;
+            SecondMoments::Sampled { forms } => {
+                let mut rest = moments;
+                for (form, lags) in forms {
+                    let (own, further) = rest.split_at_mut(form.segments * lags.len());
+                    rest = further;
+                    for (s, moments) in own.chunks_exact_mut(lags.len()).enumerate() {
+                        let (segment, n) = segment(form, s, samples.len(), rows);
+                        let samples = &samples[segment];
+                        for (moment, &lag) in moments.iter_mut().zip(lags) {
+                            let late = samples.get(lag..).unwrap_or(&[]);
+                            *moment = dot(samples, late) / n;
+                        }
                     }
                 }
             }
@@ -152,20 +165,21 @@ impl SecondMoments {
                 let product = col(product.as_ref(), k);
                 basis.pull_back(d, product, factor, col_mut(d_a.as_mut(), k));
             }
-            SecondMoments::Sampled { form, lags } => {
-                for (s, d) in d.chunks_exact(lags.len()).enumerate() {
-                    let (segment, n) = segment(form, s, samples.len(), rows);
-                    let (samples, d_samples) = (&samples[segment.clone()], &mut d_samples[segment]);
-                    for (d, &lag) in d.iter().zip(&*lags) {
-                        let pairs = samples.len().saturating_sub(lag);
-                        let factor = factor * d / n;
-                        let late = &samples[samples.len() - pairs..];
-                        for (slot, s) in d_samples[..pairs].iter_mut().zip(late) {
-                            *slot += factor * s;
+            SecondMoments::Sampled { forms } => {
+                let mut rest = d;
+                for (form, lags) in forms.iter() {
+                    let (own, further) = rest.split_at(form.segments * lags.len());
+                    rest = further;
+                    for (s, d) in own.chunks_exact(lags.len()).enumerate() {
+                        // Of the forms of a source all but one have no gradient.
+                        if d.iter().all(|d| *d == 0.0) {
+                            continue;
                         }
-                        let from = samples.len() - pairs;
-                        for (slot, s) in d_samples[from..].iter_mut().zip(&samples[..pairs]) {
-                            *slot += factor * s;
+                        let (segment, n) = segment(form, s, samples.len(), rows);
+                        let (samples, d_samples) =
+                            (&samples[segment.clone()], &mut d_samples[segment]);
+                        for (d, &lag) in d.iter().zip(lags) {
+                            add_products(samples, lag, factor * d / n, d_samples);
                         }
                     }
                 }
@@ -178,6 +192,18 @@ impl SecondMoments {
         if let SecondMoments::Linear { d_a: own, .. } = self {
             *d_a += own;
         }
+    }
+}
+
+/// Adds the gradient of factor · Σ_t s_t·s_{t+lag} in the samples.
+fn add_products(samples: &[f64], lag: usize, factor: f64, d_samples: &mut [f64]) {
+    let pairs = samples.len().saturating_sub(lag);
+    let from = samples.len() - pairs;
+    for (slot, s) in d_samples[..pairs].iter_mut().zip(&samples[from..]) {
+        *slot += factor * s;
+    }
+    for (slot, s) in d_samples[from..].iter_mut().zip(&samples[..pairs]) {
+        *slot += factor * s;
     }
 }
 
@@ -222,8 +248,14 @@ mod tests {
         let a = Mat::from_fn(k, k, |i, j| (i as f64 - 1.3 * j as f64).cos());
         let s = &z * &a;
         let rows = Rows::all(t);
-        for form in [Form::spectrum(t), Form::variance(t)] {
-            let data = KernelData::new(&z, &rows, form);
+        let changing = vec![Form::changing(t)];
+        for forms in [
+            vec![Form::spectrum(t)],
+            vec![Form::variance(t)],
+            changing,
+            Form::any(t),
+        ] {
+            let data = KernelData::new(&z, &rows, forms);
             let (mut linear, mut sampled) = (data.linear(k), data.sampled(t));
             linear.place(Some(&a));
             sampled.place(None);
@@ -260,7 +292,7 @@ mod tests {
             }
         };
         let z = Mat::from_fn(200, 1, |t, _| value(t));
-        let data = KernelData::new(&z, &rows, Form::spectrum(200));
+        let data = KernelData::new(&z, &rows, vec![Form::spectrum(200)]);
         let mut moments = vec![0.0; data.energy(None).n_moments()];
         data.sampled(200)
             .read(0, col(z.as_ref(), 0), &rows, &mut moments);

@@ -196,6 +196,19 @@ pub fn generated(size: Size, first_seed: u64) -> Vec<Family> {
             }),
         ),
         family(
+            "varied",
+            "resonances, noise of changing variance and resonances of changing strength together, 4 \
+             sources, T = 1000 and 4000",
+            [1000, 4000]
+                .into_iter()
+                .flat_map(|n_samples| {
+                    cases(&[SourceKind::Varied], seeds(2, 6), &|spec| {
+                        (spec.n_sources, spec.n_channels, spec.n_samples) = (4, 8, n_samples)
+                    })
+                })
+                .collect(),
+        ),
+        family(
             "switching",
             "switching AR(2), 3 sources in 12 channels, T = 4000 (the setting of SNICA), linear \
              mixing",
