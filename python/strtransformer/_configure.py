@@ -5,7 +5,7 @@ Kinds of values are checked here; what a value means is judged by the library.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,9 +15,17 @@ from ._warn import warn
 if TYPE_CHECKING:
     from ._fitting import Fitting
 
+#: What stands for a number of sources that is to be estimated.
+ESTIMATES = ("auto", "mdl")
 
-def configured(estimator: Fitting, recording: _core.Recording) -> _core.Config:
-    """The configuration, with number of sources and seed."""
+
+def configured(
+    estimator: Fitting, recording: _core.Recording
+) -> tuple[_core.Config, dict[str, Any] | None]:
+    """The configuration, with number of sources and seed, and how that number was found; None where
+    it was not estimated.
+    """
+    count = None
     asked, random_state = estimator.n_components, estimator.random_state
     _check_number(asked)
     if estimator.callback is not None and not callable(estimator.callback):
@@ -42,27 +50,24 @@ def configured(estimator: Fitting, recording: _core.Recording) -> _core.Config:
         number = _checks.components_of_share(float(asked), recording.data, scale=config.scale)
         config = config.with_n_sources(number)
     elif config.n_sources == 0:
-        automatic = isinstance(asked, str)
-        config = config.with_n_sources(
-            recording.estimate_n_sources(config.center, config.scale)
-            if automatic
-            else recording.n_channels
-        )
+        if isinstance(asked, str):
+            count = recording.count_sources(asked, center=config.center, scale=config.scale)
+        config = config.with_n_sources(recording.n_channels if count is None else count["n_sources"])
     if not seeded and not config.seed_named:
         config = config.with_seed(_checks.seed(random_state))
-    return _without_long_patches(config, recording)
+    return _without_long_patches(config, recording), count
 
 
 def _check_number(asked: object) -> None:
-    """Refuses what is neither a number of sources, a share, "auto" nor None."""
+    """Refuses what is neither a number of sources, a share, "auto", "mdl" nor None."""
     if asked is None or _checks.is_whole(asked) or _checks.is_share(asked):
         return
     if not isinstance(asked, str) and not isinstance(asked, (float, np.floating)):
         _checks.whole("n_components", asked, 1)
-    if asked != "auto":
+    if asked not in ESTIMATES:
         raise ValueError(
             f"n_components = {asked!r}: expected a whole number, a share of the variance between 0"
-            " and 1, 'auto' or None"
+            " and 1, 'auto', 'mdl' or None"
         )
 
 

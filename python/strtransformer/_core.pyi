@@ -42,7 +42,9 @@ class Recording:
     def n_missing(self) -> int: ...
     @property
     def shape(self) -> tuple[int, int]: ...
-    def estimate_n_sources(self, center: bool = True, scale: bool = True) -> int: ...
+    def count_sources(
+        self, method: str = "auto", *, center: bool = True, scale: bool = True
+    ) -> dict[str, Any]: ...
     def __len__(self) -> int: ...
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]: ...
 
@@ -277,7 +279,7 @@ def ensure_run(
     target: str,
     config: Config,
     *,
-    estimate_sources: bool = False,
+    estimate_sources: str | None = None,
     reading: str | None = None,
     reference: str | None = None,
     formats: Sequence[str] = (),

@@ -40,12 +40,13 @@ class StrTransformer(Fitting):
 
     Parameters
     ----------
-    n_components : int, float, "auto" or None, default=None
+    n_components : int, float, "auto", "mdl" or None, default=None
         Number of sources, at most the number of channels. A float between 0 and 1 takes as many as
         principal components need for that share of the variance of the channels. ``"auto"``
-        estimates it from the eigenvalues of the channels (minimum description length). ``None``
-        takes as many as there are channels. Where ``config`` names ``n_sources``, ``None`` and
-        ``"auto"`` take that.
+        estimates it from structure in time that noise has not, ``"mdl"`` from the eigenvalues of
+        the channels (minimum description length); what they found is in ``source_count_``. ``None``
+        takes as many as there are channels. Where ``config`` names ``n_sources``, ``None`` and the
+        estimates take that.
     mixer : {"affine", "mlp"}, default="affine"
         How sources become channels: a matrix and an offset, or a multilayer perceptron for
         nonlinear mixing.
@@ -114,6 +115,11 @@ class StrTransformer(Fitting):
         ``gradient_norm``, ``assignment_margin`` (n,); ``branch_structure``, ``scale_centers``,
         ``locality_slope``, ``expected_patch_size`` (n, n_components); ``scale_weights``, ``energy``
         (n, n_components, n_patch_sizes).
+    source_count_ : dict or None
+        How the number of sources was found, as :meth:`Recording.count_sources` gives it:
+        ``n_sources``, ``reasoning`` in words, ``shares`` (how often which number was found in
+        resampled recordings), ``components``, ``eigenvalues``; ``None`` where it was not estimated,
+        and for a loaded run.
     verdicts_ : list of dict
         Which sources to trust, as :meth:`verdicts` gives it; worked out when it is first asked for.
     scale_centers_ : ndarray of shape (n_components,)
@@ -558,6 +564,7 @@ class StrTransformer(Fitting):
         estimator.n_features_in_ = model.n_channels
         if not are_automatic(model.channel_names):
             estimator.feature_names_in_ = np.array(model.channel_names, dtype=object)
+        estimator.source_count_ = None
         estimator._publish(model.seed, np.dtype(np.float64))
         return estimator
 

@@ -58,6 +58,7 @@ class Fitting(OfRows):
     seed_: int
     config_: dict[str, Any]
     model_: _core.Model
+    source_count_: dict[str, Any] | None
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
@@ -140,10 +141,11 @@ class Fitting(OfRows):
                 names = getattr(self, "feature_names_in_", None)
                 names = None if names is None else list(names)
                 recording = _core.Recording(rows, names, sampling_rate)
-            config = configured(self, recording)
+            config, count = configured(self, recording)
             report = Reporter(self.callback, self.verbose, self.n_restarts)
             self.model_, raised = _core.fit(recording, config, report if report.wanted else None)
         report.close()
+        self.source_count_ = count
         self._publish(config.seed, rows.dtype)
         if raised is not None:
             raise raised

@@ -347,12 +347,29 @@ def test_settings_as_dict_text_and_file(problem, quick, tmp_path):
     assert paper.config_["sources"]["coordinates"] == "direct"
 
 
+def test_the_number_of_sources_is_estimated_and_explained():
+    X = make_mixture("ar", n_samples=1000, n_channels=6, noise=0.1, random_state=1).observations
+    separator = StrTransformer("auto", preset="fast", random_state=0).fit(X)
+    count = separator.source_count_
+    assert separator.components_.shape == (3, 6) and count["n_sources"] == 3
+    assert count["shares"][0] == dict(n_sources=3, share=pytest.approx(1.0, abs=0.1))
+    assert [component["kept"] for component in count["components"]] == [True, True, True, False]
+    assert "3 of 6 channels' worth" in count["reasoning"]
+    assert pickle.loads(pickle.dumps(separator)).source_count_ == count
+    square = Recording(X[:, :3])
+    assert square.count_sources()["n_sources"] == 3
+    assert square.count_sources("mdl")["n_sources"] == square.count_sources()["by_eigenvalues"] == 2
+    with pytest.raises(ValueError, match="expected 'auto' or 'mdl', got \"bic\""):
+        square.count_sources("bic")
+    assert StrTransformer(2, preset="fast").fit(X).source_count_ is None
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         (dict(n_components=0), "n_components = 0: expected a whole number of at least 1"),
         (dict(n_components=2.5), "n_components = 2.5"),
-        (dict(n_components="many"), "'auto' or None"),
+        (dict(n_components="many"), "'auto', 'mdl' or None"),
         (dict(n_components=5), "5 sources were asked for"),
         (dict(mixer="linear"), "expected 'affine' .* or 'mlp'"),
         (dict(preset="best"), "expected 'default', 'fast' or 'paper'"),

@@ -465,7 +465,7 @@ def test_a_folder_in_use_is_waited_for(tmp_path):
         ),
         (
             dict(settings={**QUICK, "n_components": "all"}),
-            "n_components = 'all': expected a whole number or 'auto'",
+            "n_components = 'all': expected a whole number, 'auto' or 'mdl'",
         ),
         (dict(settings={**QUICK, "mixer": None}), "mixer = None: expected 'affine' or 'mlp'"),
         (dict(recordings=[]), "at least one"),

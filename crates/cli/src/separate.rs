@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strt_io::ReadOptions;
 use strt_runs::{Ensured, Format, Order, Source, Truth};
+use strtransformer::preprocess::CountMethod;
 use strtransformer::verdict::VerdictOptions;
 
 const EXAMPLES: &str = "\
@@ -33,11 +34,12 @@ Ctrl-C ends a run so that `strt resume DIR` can take it up.";
 pub struct Separate {
     /// The recording: CSV, TSV, NPY, NPZ, MATLAB, EDF, BDF, WAV, Parquet, EEGLAB or WFDB
     input: PathBuf,
-    /// Number of sources, or `auto` to estimate it from the eigenvalues of the channels
+    /// Number of sources; `auto` estimates it from structure in time that noise has not, `mdl`
+    /// from the eigenvalues of the channels
     #[arg(
         long,
         short = 'k',
-        value_name = "K|auto",
+        value_name = "K|auto|mdl",
         value_parser = sources,
         allow_negative_numbers = true
     )]
@@ -97,15 +99,15 @@ pub struct Separate {
 /// How many sources.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Sources {
-    Auto,
+    Estimated(CountMethod),
     Number(usize),
 }
 
 fn sources(text: &str) -> Result<Sources, String> {
-    match (text, text.parse()) {
-        ("auto", _) => Ok(Sources::Auto),
+    match (CountMethod::parse(text), text.parse()) {
+        (Some(method), _) => Ok(Sources::Estimated(method)),
         (_, Ok(k)) if k > 0 => Ok(Sources::Number(k)),
-        _ => Err("expected a whole number from 1, or auto".into()),
+        _ => Err("expected a whole number from 1, auto or mdl".into()),
     }
 }
 
@@ -154,7 +156,10 @@ impl Separate {
         Ok(Order {
             reading: self.reading.clone(),
             reference: self.reference.as_deref().map(Truth::File),
-            estimate_sources: self.sources == Some(Sources::Auto),
+            estimate_sources: match self.sources {
+                Some(Sources::Estimated(method)) => Some(method),
+                _ => None,
+            },
             overwrite: self.overwrite,
             formats: self.format.clone(),
             log_every: self.log_every as usize,

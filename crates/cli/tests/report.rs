@@ -45,5 +45,5 @@ fn the_report_of_a_run_works_in_a_browser() {
     place.done(&[&arguments[..], &SMALL].concat());
     let html = place.text("gap.strt/report.html");
     browser.check(&html);
-    assert!(html.len() < 6_000_000 && html.contains("description length"));
+    assert!(html.len() < 6_000_000 && html.contains("Structure in time"));
 }

@@ -221,6 +221,22 @@ fn the_number_of_sources_can_be_estimated() {
             .len(),
         6
     );
+    let shares = summary["source_count"]["shares"].as_array().unwrap();
+    assert_eq!(shares[0]["n_sources"], 3);
+    assert_eq!(summary["source_count"]["components"][3]["kept"], false);
+    assert!(place.text("run/report.html").contains("Structure in time"));
+}
+
+#[test]
+fn the_number_can_be_estimated_from_eigenvalues_too() {
+    let place = Place::new();
+    place.problem("1000");
+    let arguments = "separate data/observations.csv -k mdl -o run";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let ran = place.done(&[&arguments[..], &SMALL].concat());
+    assert!(ran.stderr.contains("sources: 3. 3 of 6"), "{}", ran.stderr);
+    let summary = place.json("run/summary.json");
+    assert_eq!(summary["source_count"]["n_sources"], 3);
     assert!(place.text("run/report.html").contains("description length"));
 }
 

@@ -6,6 +6,7 @@
 
 use crate::errors;
 use crate::folders::{format, to_json};
+use crate::recording::count_method;
 use crate::settings::Config;
 use crate::watch::{Gate, watched};
 use crate::wording::PACKAGE;
@@ -56,7 +57,7 @@ impl Watcher for Look<'_> {
 /// JSON text).
 #[pyfunction]
 #[pyo3(signature = (
-    input, target, config, *, estimate_sources=false, reading=None, reference=None,
+    input, target, config, *, estimate_sources=None, reading=None, reference=None,
     formats=Vec::new(), autosave=60.0, overwrite=false, command=String::new(), callback=None
 ))]
 pub fn ensure_run<'py>(
@@ -64,7 +65,7 @@ pub fn ensure_run<'py>(
     input: PathBuf,
     target: PathBuf,
     config: &Config,
-    estimate_sources: bool,
+    estimate_sources: Option<String>,
     reading: Option<String>,
     reference: Option<PathBuf>,
     formats: Vec<String>,
@@ -76,7 +77,9 @@ pub fn ensure_run<'py>(
     let order = Order {
         reading: reading.map_or(Ok(ReadOptions::default()), |text| reading_from(&text))?,
         reference: reference.as_deref().map(Truth::File),
-        estimate_sources,
+        estimate_sources: estimate_sources
+            .map(|method| count_method(&method))
+            .transpose()?,
         overwrite,
         formats: formats
             .iter()

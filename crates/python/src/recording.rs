@@ -7,10 +7,12 @@ use crate::model::Trained;
 use numpy::PyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::path::PathBuf;
 use strt_io::{ReadOptions, read_recording};
+use strt_runs::results::count::{ComponentSummary, CountSummary, ShareSummary};
 use strt_runs::results::summary::Input;
-use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
+use strtransformer::preprocess::{ChannelScalingOptions, CountMethod, SourceCount};
 
 /// Samples of several channels.
 #[pyclass(frozen, module = "strtransformer._core")]
@@ -183,15 +185,64 @@ impl Recording {
         format!("Recording({t} samples × {m} channels, {rate}{missing})")
     }
 
-    /// How many sources the eigenvalues of the channels suggest, scaled as training would scale
-    /// them.
-    #[pyo3(signature = (center=true, scale=true))]
-    fn estimate_n_sources(&self, py: Python<'_>, center: bool, scale: bool) -> PyResult<usize> {
+    /// How many sources there are: by structure in time that noise has not (method "auto"), or by
+    /// the eigenvalues of the channels ("mdl"), scaled as training would scale them.
+    ///
+    /// A dict with n_sources, method and reasoning (words), shares (how often which number was
+    /// found in resampled recordings), components (what tells each from noise), eigenvalues and
+    /// by_eigenvalues (the number that they suggest alone).
+    #[pyo3(signature = (method="auto", *, center=true, scale=true))]
+    fn count_sources<'py>(
+        &self,
+        py: Python<'py>,
+        method: &str,
+        center: bool,
+        scale: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let method = count_method(method)?;
         let options = ChannelScalingOptions { center, scale };
-        py.detach(|| SourceCount::estimate(&self.inner, options))
-            .map(|count| count.n_sources)
-            .map_err(errors::of_core)
+        let count = py
+            .detach(|| SourceCount::estimate(&self.inner, options, method))
+            .map_err(errors::of_core)?;
+        counted(py, &CountSummary::from(&count))
     }
+}
+
+/// The method of this name.
+pub fn count_method(name: &str) -> PyResult<CountMethod> {
+    CountMethod::parse(name).ok_or_else(|| {
+        PyValueError::new_err(format!("method: expected 'auto' or 'mdl', got {name:?}"))
+    })
+}
+
+fn counted<'py>(py: Python<'py>, count: &CountSummary) -> PyResult<Bound<'py, PyDict>> {
+    let share = |share: &ShareSummary| {
+        let dict = PyDict::new(py);
+        dict.set_item("n_sources", share.n_sources)?;
+        dict.set_item("share", share.share)?;
+        Ok(dict)
+    };
+    let component = |component: &ComponentSummary| {
+        let dict = PyDict::new(py);
+        dict.set_item("witness", &component.witness)?;
+        dict.set_item("strength", component.strength)?;
+        dict.set_item("limit", component.limit)?;
+        dict.set_item("kept", component.kept)?;
+        dict.set_item("replicated", component.replicated)?;
+        Ok(dict)
+    };
+    let shares: PyResult<Vec<Bound<'py, PyDict>>> = count.shares.iter().map(share).collect();
+    let components: PyResult<Vec<Bound<'py, PyDict>>> =
+        count.components.iter().map(component).collect();
+    let dict = PyDict::new(py);
+    dict.set_item("n_sources", count.n_sources)?;
+    dict.set_item("method", &count.method)?;
+    dict.set_item("reasoning", &count.reasoning)?;
+    dict.set_item("shares", shares?)?;
+    dict.set_item("components", components?)?;
+    dict.set_item("eigenvalues", &count.eigenvalues)?;
+    dict.set_item("by_eigenvalues", count.by_eigenvalues)?;
+    Ok(dict)
 }
 
 /// Reads a recording from a file; the format is found by its contents.

@@ -14,11 +14,12 @@ use std::time::Duration;
 use strt_report::Report;
 use strt_runs::Unwatched;
 use strt_runs::results::Results;
-use strt_runs::results::summary::{CountSummary, Input};
+use strt_runs::results::count::CountSummary;
+use strt_runs::results::summary::Input;
 use strt_runs::training::Training;
 use strt_score::match_sources;
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
-use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
+use strtransformer::preprocess::{ChannelScalingOptions, CountMethod, SourceCount};
 use strtransformer::{Config, Recording};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -46,7 +47,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let training = Training::new(&recording, truth, &config, 10)?;
     let trained = training.run(&mut Unwatched, Duration::MAX, |_, _| Ok(()))?;
     let matching = match_sources(trained.separation.sources(), &reference)?;
-    let count = SourceCount::estimate(&recording, ChannelScalingOptions::default())?;
+    let options = ChannelScalingOptions::default();
+    let count = SourceCount::estimate(&recording, options, CountMethod::default())?;
     let count = CountSummary::from(&count);
     let input = Input {
         notes: vec!["Comma-separated values with a header line.".into()],

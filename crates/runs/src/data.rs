@@ -7,12 +7,14 @@
 
 use crate::error::{Error, Result};
 use crate::order::{Order, Source, Truth};
-use crate::results::summary::{CountSummary, Input};
+use crate::results::count::CountSummary;
+use crate::results::summary::Input;
 use crate::watcher::{Event, Watcher};
 use std::borrow::Cow;
 use std::path::Path;
 use strt_io::{NoteKind, Opened, ReadOptions, read_recording};
 use strt_score::Reference;
+use strtransformer::config::MixerKind;
 use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
 use strtransformer::{Config, Recording};
 
@@ -84,16 +86,19 @@ impl<'a> Data<'a> {
         watcher: &mut W,
     ) -> Result<(Config, Option<CountSummary>)> {
         let mut config = order.config.clone();
-        if !order.estimate_sources {
+        let Some(method) = order.estimate_sources else {
             return Ok((config, None));
-        }
+        };
         let options = ChannelScalingOptions {
             center: config.preprocess.center,
             scale: config.preprocess.scale,
         };
-        let count = SourceCount::estimate(&self.recording, options)
+        let count = SourceCount::estimate(&self.recording, options, method)
             .map_err(Error::of_run(&self.input.path))?;
-        let count = CountSummary::from(&count);
+        let mut count = CountSummary::from(&count);
+        if config.mixer.kind != MixerKind::Affine {
+            count.warn_of_bends();
+        }
         watcher.event(Event::Counted(&count));
         config.n_sources = count.n_sources;
         Ok((config, Some(count)))

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 use strt_io::ReadOptions;
 use strt_score::Reference;
+use strtransformer::preprocess::CountMethod;
 use strtransformer::verdict::VerdictOptions;
 use strtransformer::{Config, Recording};
 
@@ -51,8 +52,9 @@ pub struct Order<'a> {
     pub reference: Option<Truth<'a>>,
     /// The configuration.
     pub config: Config,
-    /// Whether to estimate the number of sources in place of the configuration's.
-    pub estimate_sources: bool,
+    /// How to estimate the number of sources in place of the configuration's; `None` where that
+    /// one is taken.
+    pub estimate_sources: Option<CountMethod>,
     /// Whether an earlier folder may be replaced.
     pub overwrite: bool,
     /// Formats of the sources besides NPY and CSV.
@@ -79,7 +81,7 @@ impl<'a> Order<'a> {
             reading: ReadOptions::default(),
             reference: None,
             config,
-            estimate_sources: false,
+            estimate_sources: None,
             overwrite: false,
             formats: Vec::new(),
             log_every: 10,

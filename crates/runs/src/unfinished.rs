@@ -19,7 +19,7 @@ use crate::folder::{CHECKPOINT, SUMMARY};
 use crate::format::Format;
 use crate::numbers_csv::TO_RESUME;
 use crate::order::{Order, ResumeOptions, Source, Truth};
-use crate::results::summary::CountSummary;
+use crate::results::count::CountSummary;
 use crate::results::{HISTORY, SCORES, history, scores, write_json};
 use crate::training::Log;
 use serde::{Deserialize, Serialize};

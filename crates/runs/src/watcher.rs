@@ -4,7 +4,7 @@
 //! listens to Ctrl-C; a Python package calls back and looks for KeyboardInterrupt; [`Unwatched`]
 //! does neither. How a fact is worded is the watcher's business.
 
-use crate::results::summary::CountSummary;
+use crate::results::count::CountSummary;
 use std::path::Path;
 use strt_io::Opened;
 use strtransformer::train::StepReport;

@@ -20,6 +20,8 @@ pub enum Stream {
     Check,
     /// Starts of the classical baselines.
     Baseline,
+    /// Starts and resampled recordings of the estimated number of sources.
+    Count,
     /// Draws of training step n.
     Step(u64),
 }
@@ -33,6 +35,7 @@ pub fn rng(seed: u64, stream: Stream) -> ChaCha8Rng {
         Stream::Mixer => 2,
         Stream::Check => 3,
         Stream::Baseline => 4,
+        Stream::Count => 5,
         Stream::Step(n) => 16 + n,
     });
     rng

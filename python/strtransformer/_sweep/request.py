@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _checks, _core
+from .._configure import ESTIMATES
 
 if TYPE_CHECKING:
     from .results import SweepTask
@@ -287,9 +288,9 @@ def check_names(tasks: list[SweepTask]) -> None:
 _PARAMETERS = ("n_components", "mixer", "preset", "max_iter", "tol", "n_restarts", "config")
 
 
-def configured(order: Mapping[str, Any]) -> tuple[_core.Config, bool]:
-    """The configuration of a task, and whether the number of sources is to be estimated. Refuses
-    what cannot be run.
+def configured(order: Mapping[str, Any]) -> tuple[_core.Config, str | None]:
+    """The configuration of a task, and how the number of sources is to be estimated; None where it
+    is given. Refuses what cannot be run.
     """
     params = dict(order["params"])
     seed = params.pop("random_state")
@@ -314,9 +315,9 @@ def configured(order: Mapping[str, Any]) -> tuple[_core.Config, bool]:
             "settings: expected n_components, the number of sources, or 'auto' to estimate it, got"
             " nothing; give settings=dict(n_components=...)"
         )
-    automatic = isinstance(number, str) and number == "auto"
-    if isinstance(number, str) and not automatic:
-        raise ValueError(f"n_components = {number!r}: expected a whole number or 'auto'")
+    estimate = number if isinstance(number, str) else None
+    if estimate is not None and estimate not in ESTIMATES:
+        raise ValueError(f"n_components = {number!r}: expected a whole number, 'auto' or 'mdl'")
     max_iter, tol, restarts = (params.get(name) for name in ("max_iter", "tol", "n_restarts"))
     settings = _core.configure(
         preset=_checks.text(
@@ -324,11 +325,11 @@ def configured(order: Mapping[str, Any]) -> tuple[_core.Config, bool]:
         ),
         mixer=_checks.text("mixer", params.get("mixer", "affine"), "'affine' or 'mlp'"),
         config=config,
-        n_components=None if automatic else _checks.whole("n_components", number, 1),
+        n_components=None if estimate else _checks.whole("n_components", number, 1),
         max_iter=None if max_iter is None else _checks.whole("max_iter", max_iter, 0),
         tol=None if tol is None else _checks.number("tol", tol),
         n_restarts=None if restarts is None else _checks.whole("n_restarts", restarts, 1),
         seed=seed,
         threads=order["threads"],
     )
-    return settings, automatic
+    return settings, estimate

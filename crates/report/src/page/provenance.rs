@@ -5,6 +5,7 @@ use super::view::{Part, Section, Table};
 use crate::number::{grouped, significant};
 use crate::{Report, palette};
 use strt_io::config_to_toml;
+use strt_runs::results::count::ComponentSummary;
 
 /// Eigenvalues that are drawn; the rest is noise by any method.
 const MOST_EIGENVALUES: usize = 256;
@@ -19,6 +20,9 @@ pub fn source_count(report: &Report<'_>) -> Option<Section> {
         grouped(estimate.n_sources),
         estimate.reasoning
     ))];
+    if !estimate.components.is_empty() {
+        parts.extend(evidence(&estimate.components));
+    }
     if !shown.is_empty() {
         let series = |name: &str, color: String, range: std::ops::Range<usize>| Series {
             name: name.into(),
@@ -65,6 +69,75 @@ pub fn source_count(report: &Report<'_>) -> Option<Section> {
         folded: true,
         parts,
     })
+}
+
+/// How far the components stand out of noise, as a chart and as numbers.
+fn evidence(components: &[ComponentSummary]) -> [Part; 3] {
+    let ratio = |component: &ComponentSummary| component.strength / component.limit;
+    let series = |name: &str, y: Vec<f64>, color: String| Series {
+        name: name.into(),
+        x: Places::Even {
+            first: 1.0,
+            step: 1.0,
+        },
+        y,
+        color,
+        width: 2.0,
+    };
+    let chart = lines(
+        "How far components stand out of noise",
+        "Line chart of the structure of each component in units of what noise stays below, on a \
+         logarithmic axis.",
+        vec![
+            series(
+                "noise stays below",
+                vec![1.0; components.len()],
+                palette::NEUTRAL.into(),
+            ),
+            series(
+                "structure",
+                components.iter().map(ratio).collect(),
+                palette::source(0, 1),
+            ),
+        ],
+        AxisStyle::whole("component", components.len()),
+        AxisStyle::log("structure"),
+    );
+    let rows = components.iter().enumerate().map(|(i, component)| {
+        let decision = match (component.kept, component.replicated) {
+            (true, true) => "in both halves",
+            (true, false) => "source",
+            (false, _) => "noise",
+        };
+        vec![
+            (i + 1).to_string(),
+            component.witness.clone(),
+            significant(component.strength, 3),
+            significant(component.limit, 3),
+            decision.into(),
+        ]
+    });
+    let header = [
+        "component",
+        "seen by",
+        "strength",
+        "noise below",
+        "taken for",
+    ];
+    [
+        Part::Charts(vec![chart]),
+        Part::Caption(
+            "Components are taken out one after the other, until the strongest that is left could \
+             be noise."
+                .into(),
+        ),
+        Part::Table(Table {
+            title: "The components as numbers".into(),
+            header: header.map(String::from).into(),
+            rows: rows.collect(),
+            folded: true,
+        }),
+    ]
 }
 
 /// The configuration of the run.

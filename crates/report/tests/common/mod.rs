@@ -4,8 +4,9 @@ use faer::Mat;
 use strt_report::notes::{Event, Label, Notes, Verdict};
 use strt_report::{Figure, Report};
 use strt_runs::results::Results;
+use strt_runs::results::count::{ComponentSummary, CountSummary, ShareSummary};
 use strt_runs::results::scores::ScoredStep;
-use strt_runs::results::summary::{CountSummary, Input};
+use strt_runs::results::summary::Input;
 use strt_runs::training::Log;
 use strt_score::{Reference, match_sources};
 use strtransformer::train::{History, Start, separate_observed};
@@ -92,6 +93,20 @@ pub fn small(config: Config, names: &[&str], n_missing: usize) -> Run {
         method: "Largest drop".into(),
         reasoning: "The spectrum falls behind the third eigenvalue.".into(),
         n_sources: config.n_sources,
+        shares: vec![ShareSummary {
+            n_sources: config.n_sources,
+            share: 0.97,
+        }],
+        components: [(30.0, true), (12.0, true), (9.0, true), (4.0, false)]
+            .map(|(strength, kept)| ComponentSummary {
+                witness: "spectrum".into(),
+                strength,
+                limit: 6.0,
+                kept,
+                replicated: false,
+            })
+            .into(),
+        by_eigenvalues: Some(2),
         eigenvalues: vec![3.0, 2.0, 1.0, 0.01, 0.005],
         description_length: Vec::new(),
         effective_samples: 400.0,

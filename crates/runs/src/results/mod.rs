@@ -4,6 +4,7 @@
 //! [`Summary`]. When and where a folder is filled is not decided here, pages are drawn by the
 //! [`Caller`], and nothing is printed.
 
+pub mod count;
 mod denoised;
 pub mod history;
 mod json;
@@ -18,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::folder::{MODEL, PARTIAL, SUMMARY};
 use crate::format::Format;
 use crate::training::Log;
+use count::CountSummary;
 use faer::MatRef;
 pub use mixture::Mixture;
 use scores::ScoredStep;
@@ -29,7 +31,7 @@ use strtransformer::denoise::Denoised;
 use strtransformer::train::HistoryRow;
 use strtransformer::verdict::VerdictOptions;
 use strtransformer::{Recording, Separation};
-use summary::{CountSummary, DenoisedSummary, Input, Scores, Summary, Versions, source_names};
+use summary::{DenoisedSummary, Input, Scores, Summary, Versions, source_names};
 
 /// What every logged step reported.
 pub const HISTORY: &str = "history.csv";

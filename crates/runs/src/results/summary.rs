@@ -1,6 +1,7 @@
 //! `summary.json`: what a run was and how it ended, for scripts. Every field is part of the
 //! program's contract; numbers that are not finite are null, and read as NaN.
 
+use super::count::CountSummary;
 use super::json::{self, TermsRecord, number, numbers};
 use super::mixture::Mixture;
 use super::verdicts::VerdictSummary;
@@ -10,7 +11,6 @@ use strt_io::{Opened, ReadOptions};
 use strt_kernels::cpu::SimdPath;
 use strt_score::Matching;
 use strtransformer::denoise::Denoised;
-use strtransformer::preprocess::SourceCount;
 use strtransformer::train::{RestartSummary, StopReason, Terms};
 use strtransformer::{Recording, Separation};
 
@@ -245,50 +245,6 @@ impl From<&Denoised> for DenoisedSummary {
 /// Names of the sources: s1, s2, …
 pub fn source_names(n_sources: usize) -> Vec<String> {
     (1..=n_sources).map(|k| format!("s{k}")).collect()
-}
-
-/// The estimated number of sources.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CountSummary {
-    /// How it was estimated.
-    pub method: String,
-    /// Why this number, in words.
-    pub reasoning: String,
-    /// The number.
-    pub n_sources: usize,
-    /// Variances of the principal components, descending.
-    #[serde(deserialize_with = "numbers")]
-    pub eigenvalues: Vec<f64>,
-    /// Bits for each number of sources, from 0.
-    #[serde(deserialize_with = "numbers")]
-    pub description_length: Vec<f64>,
-    /// Samples that count as independent.
-    #[serde(deserialize_with = "number")]
-    pub effective_samples: f64,
-}
-
-impl From<&SourceCount> for CountSummary {
-    fn from(count: &SourceCount) -> CountSummary {
-        let k = count.n_sources;
-        CountSummary {
-            method: "Minimum description length (Wax and Kailath)".into(),
-            reasoning: format!(
-                "{k} of {} components describe the channels in the fewest bits: they carry {:.1} \
-                 % of the variance, and what is left looks like noise of equal strength in all \
-                 directions. Successive samples resemble each other, so {} samples count as {:.0} \
-                 independent ones. Where the noise of the channels differs in strength, this \
-                 estimate is too high.",
-                count.eigenvalues.len(),
-                100.0 * count.explained,
-                count.n_complete,
-                count.effective_samples
-            ),
-            n_sources: k,
-            eigenvalues: count.eigenvalues.clone(),
-            description_length: count.description_length.clone(),
-            effective_samples: count.effective_samples,
-        }
-    }
 }
 
 /// Scores against known sources.

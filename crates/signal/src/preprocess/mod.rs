@@ -14,5 +14,7 @@ mod whitening;
 
 pub use channels::{ChannelScaling, ChannelScalingOptions};
 pub use rank::LowRank;
-pub use source_count::SourceCount;
+pub use source_count::{
+    CountMethod, DescriptionLength, Share, SourceCount, Step, Structure, Witness,
+};
 pub use whitening::{DEFAULT_RANK_TOLERANCE, Values, Whitening};
