@@ -165,9 +165,15 @@ impl Clean {
                 out.display()
             )));
         }
-        // The numbers of an EEGLAB data set may be in a file of their own.
-        let numbers = (ending(out) == "set").then(|| out.with_extension("fdt"));
-        for file in [Some(out.to_owned()), numbers].into_iter().flatten() {
+        // The numbers of an EEGLAB data set may be in a file of their own, those of BrainVision
+        // always are.
+        let others: &[&str] = match ending(out).as_str() {
+            "set" => &["fdt"],
+            "vhdr" | "vmrk" | "eeg" => &["vhdr", "vmrk", "eeg"],
+            _ => &[],
+        };
+        let beside = others.iter().map(|other| out.with_extension(other));
+        for file in std::iter::once(out.to_owned()).chain(beside) {
             if file.exists() && !self.overwrite {
                 return Err(Failure::Failed(format!(
                     "{}: the file exists; choose another --out, or replace it with --overwrite",

@@ -45,7 +45,10 @@ pub(super) fn scan(
         coding,
         number: 1,
         column: 0,
-        size: Size { lines: 0, places: 0 },
+        size: Size {
+            lines: 0,
+            places: 0,
+        },
         in_line: 0,
     };
     let separates = |byte: u8| {
@@ -155,7 +158,7 @@ mod tests {
             skip_columns: 1,
         };
         let text = b"name Fz Cz\r\n\r\na 1,5 -2\r\nb ;3 4,25";
-        let (mut copy, mut cells) = (Vec::new(), Vec::new());
+        let (mut copy, mut cells) = (Vec::<u8>::new(), Vec::new());
         let size = scan(Path::new("x"), &mut &text[..], coding, &mut |part| {
             match part {
                 Part::Other(bytes) => copy.extend(bytes),
@@ -166,14 +169,37 @@ mod tests {
             }
             Ok(())
         });
-        assert_eq!(size.unwrap(), Size { lines: 2, places: 2 });
+        assert_eq!(
+            size.unwrap(),
+            Size {
+                lines: 2,
+                places: 2
+            }
+        );
         assert_eq!(copy, text);
-        assert_eq!(cells, [(0, 0, 1.5), (0, 1, -2.0), (1, 0, 3.0), (1, 1, 4.25)]);
-        let ragged = scan(Path::new("x"), &mut &b"1 2\n3\n"[..], coding, &mut |_| Ok(()));
+        assert_eq!(
+            cells,
+            [(0, 0, 1.5), (0, 1, -2.0), (1, 0, 3.0), (1, 1, 4.25)]
+        );
+        let ragged = scan(Path::new("x"), &mut &b"1 2\n3\n"[..], coding, &mut |_| {
+            Ok(())
+        });
         assert!(ragged.is_ok(), "the first column is skipped");
-        let plain = Ascii { skip_lines: 0, skip_columns: 0, ..coding };
-        let ragged = scan(Path::new("x"), &mut &b"1 2\n3\n"[..], plain, &mut |_| Ok(()));
+        let plain = Ascii {
+            skip_lines: 0,
+            skip_columns: 0,
+            ..coding
+        };
+        let ragged = scan(
+            Path::new("x"),
+            &mut &b"1 2\n3\n"[..],
+            plain,
+            &mut |_| Ok(()),
+        );
         let message = ragged.unwrap_err().to_string();
-        assert!(message.starts_with("x: line 2: expected 2 numbers"), "{message}");
+        assert!(
+            message.starts_with("x: line 2: expected 2 numbers"),
+            "{message}"
+        );
     }
 }

@@ -41,7 +41,11 @@ pub(crate) fn header_of(path: &Path, ending: &str) -> Result<Option<PathBuf>> {
         return Ok(None);
     }
     let expected = path.with_extension(HEADERS[0]);
-    let expected = expected.file_name().unwrap_or_default().display().to_string();
+    let expected = expected
+        .file_name()
+        .unwrap_or_default()
+        .display()
+        .to_string();
     Err(Error::kind(
         path,
         format!("a BrainVision header `{expected}`, or one that names this file, beside it"),
@@ -57,7 +61,9 @@ fn others(path: &Path) -> Vec<PathBuf> {
         _ => Path::new("."),
     };
     let is_header = |path: &PathBuf| {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        let ending = path
+            .extension()
+            .map(|ending| ending.to_string_lossy().to_lowercase());
         ending.is_some_and(|ending| HEADERS.contains(&ending.as_str()))
     };
     let Ok(entries) = std::fs::read_dir(directory) else {
@@ -85,7 +91,8 @@ fn named(header: &Path) -> Option<[Option<PathBuf>; 2]> {
 fn names(header: &Path, path: &Path) -> bool {
     named(header).is_some_and(|files| {
         let own = files.iter().flatten();
-        own.into_iter().any(|file| file.file_name() == path.file_name())
+        own.into_iter()
+            .any(|file| file.file_name() == path.file_name())
     })
 }
 
@@ -113,7 +120,10 @@ pub(super) fn data_file(header: &Path, name: &str, contents: &mut Contents) -> R
             return Err(Error::content(
                 header,
                 "[Common Infos] DataFile",
-                format!("a file `{}` beside it, which holds the numbers", last(&named)),
+                format!(
+                    "a file `{}` beside it, which holds the numbers",
+                    last(&named)
+                ),
                 "no such file",
                 "copy it to the same directory, or give it the name of the header",
             ));
@@ -136,7 +146,10 @@ pub(super) fn marker_file(header: &Path, name: &str, contents: &mut Contents) ->
             Some(file)
         }
         Found::None => {
-            contents.warn(format!("`{}` is not there: no events are known", last(&named)));
+            contents.warn(format!(
+                "`{}` is not there: no events are known",
+                last(&named)
+            ));
             None
         }
     }
@@ -153,11 +166,18 @@ fn renamed(header: &Path, named: &Path, endings: &[&str]) -> Found {
     if named.is_file() {
         return Found::Named;
     }
-    let own = named.extension().unwrap_or_default().to_string_lossy().into_owned();
+    let own = named
+        .extension()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let mut endings: Vec<&str> = endings.to_vec();
     endings.insert(0, &own);
     let files = endings.iter().map(|ending| header.with_extension(ending));
-    match files.into_iter().find(|file| file.is_file() && file != header) {
+    match files
+        .into_iter()
+        .find(|file| file.is_file() && file != header)
+    {
         Some(file) => Found::Renamed(file),
         None => Found::None,
     }

@@ -88,14 +88,24 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Header> {
     if !(rate.is_finite() && rate > 0.0) {
         let found = format!("`{}`", interval.value);
         let expected = "microseconds above 0";
-        return Err(damaged(path, place(interval, "SamplingInterval"), expected, found));
+        return Err(damaged(
+            path,
+            place(interval, "SamplingInterval"),
+            expected,
+            found,
+        ));
     }
     let order = match common("DataOrientation") {
         None => Order::Interleaved,
         Some(entry) if is(entry, "MULTIPLEXED") => Order::Interleaved,
         Some(entry) if is(entry, "VECTORIZED") => Order::Planar,
         Some(entry) => {
-            return Err(unknown(path, entry, "DataOrientation", "MULTIPLEXED or VECTORIZED"));
+            return Err(unknown(
+                path,
+                entry,
+                "DataOrientation",
+                "MULTIPLEXED or VECTORIZED",
+            ));
         }
     };
     let coding = match common("DataFormat") {
@@ -142,15 +152,19 @@ fn unknown(path: &Path, entry: &Entry, key: &str, expected: &str) -> Error {
         place(entry, key),
         expected,
         format!("`{}`", entry.value),
-        "export the recording anew with one of these",
+        "export the recording anew, with such an entry",
     )
 }
 
 fn number<T: std::str::FromStr>(path: &Path, entry: &Entry, key: &str) -> Result<T> {
-    entry
-        .value
-        .parse()
-        .map_err(|_| damaged(path, place(entry, key), "a number", format!("`{}`", entry.value)))
+    entry.value.parse().map_err(|_| {
+        damaged(
+            path,
+            place(entry, key),
+            "a number",
+            format!("`{}`", entry.value),
+        )
+    })
 }
 
 fn binary(path: &Path, sections: &Sections) -> Result<Coding> {
@@ -213,14 +227,24 @@ fn signals(path: &Path, sections: &Sections, n_channels: usize) -> Result<Vec<Si
         let Some((channel, fields)) = numbered(entry, "ch") else {
             continue;
         };
-        let field = |at: usize| fields.get(at).map(String::as_str).filter(|text| !text.is_empty());
+        let field = |at: usize| {
+            fields
+                .get(at)
+                .map(String::as_str)
+                .filter(|text| !text.is_empty())
+        };
         let resolution = match field(2) {
             None => 1.0,
             Some(text) => match text.parse() {
                 Ok(resolution) if f64::is_finite(resolution) && resolution != 0.0 => resolution,
                 _ => {
                     let place = format!("line {}, resolution", entry.line);
-                    return Err(damaged(path, place, "a number other than 0", format!("`{text}`")));
+                    return Err(damaged(
+                        path,
+                        place,
+                        "a number other than 0",
+                        format!("`{text}`"),
+                    ));
                 }
             },
         };
@@ -259,7 +283,10 @@ fn signals(path: &Path, sections: &Sections, n_channels: usize) -> Result<Vec<Si
 /// Radius in mm (1 for a sphere), inclination from the vertex and angle from the right, in degrees
 /// → metres to the right, to the front and up. Radius 0 stands for an unknown place.
 fn position(path: &Path, entry: &Entry, fields: &[String]) -> Result<Option<[f64; 3]>> {
-    let numbers: Vec<f64> = fields.iter().filter_map(|field| field.parse().ok()).collect();
+    let numbers: Vec<f64> = fields
+        .iter()
+        .filter_map(|field| field.parse().ok())
+        .collect();
     let ([radius, theta, phi], true) = (
         *numbers.first_chunk::<3>().unwrap_or(&[f64::NAN; 3]),
         numbers.len() == fields.len() && numbers.iter().all(|number| number.is_finite()),
@@ -300,7 +327,10 @@ mod tests {
     #[test]
     fn all_that_a_header_says() {
         let header = parse(Path::new("a.vhdr"), TEXT.as_bytes()).unwrap();
-        assert_eq!((header.rate, header.n_samples, header.order), (250.0, Some(10), Order::Planar));
+        assert_eq!(
+            (header.rate, header.n_samples, header.order),
+            (250.0, Some(10), Order::Planar)
+        );
         let Coding::Binary { number, endian, .. } = header.coding else {
             panic!("{:?}", header.coding);
         };
@@ -322,11 +352,35 @@ mod tests {
             let error = parse(Path::new("a.vhdr"), TEXT.replace(from, to).as_bytes()).unwrap_err();
             assert!(error.to_string().starts_with(expected), "{error}");
         };
-        check("Interval=4000", "Interval=0", "a.vhdr: line 8, SamplingInterval: expected micro");
-        check("=INT_16", "=INT_17", "a.vhdr: line 11, BinaryFormat: expected INT_16, UINT_16");
-        check("Channels=2", "Channels=3", "a.vhdr: [Channel Infos]: expected an entry for each");
-        check("DataFile=a.eeg", "", "a.vhdr: [Common Infos] DataFile: expected an entry, found");
-        check("1,90,90", "1,x,90", "a.vhdr: line 17, coordinates: expected radius, theta and phi");
-        check(",0.5,", ",0,", "a.vhdr: line 14, resolution: expected a number other than 0");
+        check(
+            "Interval=4000",
+            "Interval=0",
+            "a.vhdr: line 8, SamplingInterval: expected micro",
+        );
+        check(
+            "=INT_16",
+            "=INT_17",
+            "a.vhdr: line 11, BinaryFormat: expected INT_16, UINT_16",
+        );
+        check(
+            "Channels=2",
+            "Channels=3",
+            "a.vhdr: [Channel Infos]: expected an entry for each",
+        );
+        check(
+            "DataFile=a.eeg",
+            "",
+            "a.vhdr: [Common Infos] DataFile: expected an entry, found",
+        );
+        check(
+            "1,90,90",
+            "1,x,90",
+            "a.vhdr: line 17, coordinates: expected radius, theta and phi",
+        );
+        check(
+            ",0.5,",
+            ",0,",
+            "a.vhdr: line 14, resolution: expected a number other than 0",
+        );
     }
 }

@@ -76,6 +76,9 @@ mod tests {
         assert_eq!((&found[..], n_breaks), (&expected[..], 1));
         let error = parse(Path::new("a.vmrk"), b"[Marker Infos]\nMk1=a,b,c,1,0\n", 1.0);
         let message = error.unwrap_err().to_string();
-        assert!(message.contains("line 2, position of the marker"), "{message}");
+        assert!(
+            message.contains("line 2, position of the marker"),
+            "{message}"
+        );
     }
 }

@@ -29,6 +29,10 @@ use std::path::{Path, PathBuf};
 /// What the channel is called that a V-Amp recorder does not name.
 const UNNAMED: &str = "V-Amp";
 
+/// What to do about a text that is not as its header says.
+const CHECK_HEADER: &str =
+    "check SkipLines, SkipColumns and DecimalSymbol in the header, or use another copy of the text";
+
 /// A BrainVision recording.
 pub(crate) struct BrainVisionReader {
     /// The header file.
@@ -92,7 +96,11 @@ impl BrainVisionReader {
                 ..Channel::default()
             });
         }
-        let n_positions = self.header.signals.iter().filter(|signal| signal.position.is_some());
+        let n_positions = self
+            .header
+            .signals
+            .iter()
+            .filter(|signal| signal.position.is_some());
         let n_positions = n_positions.count();
         self.contents.detected("scaled to physical units");
         if n_positions > 0 {
@@ -116,7 +124,8 @@ impl BrainVisionReader {
                  not continuous there"
             ));
         }
-        self.contents.detected(format!("{} markers are events", events.len()));
+        self.contents
+            .detected(format!("{} markers are events", events.len()));
         self.contents.events = events;
         Ok(())
     }
@@ -150,7 +159,9 @@ impl Header {
 
     /// Units of one step of a channel.
     fn step(&self, channel: usize) -> f64 {
-        self.signals.get(channel).map_or(1.0, |signal| signal.resolution)
+        self.signals
+            .get(channel)
+            .map_or(1.0, |signal| signal.resolution)
     }
 
     /// Sample and channel of a number in a text.
@@ -187,9 +198,17 @@ fn binary_samples(
         _ => available,
     };
     if n_samples == 0 {
-        return Err(damaged(data.path(), "numbers", "at least one sample", "none"));
+        return Err(damaged(
+            data.path(),
+            "numbers",
+            "at least one sample",
+            "none",
+        ));
     }
-    if let Some(claimed) = header.n_samples.filter(|&claimed| claimed as u64 != n_samples) {
+    if let Some(claimed) = header
+        .n_samples
+        .filter(|&claimed| claimed as u64 != n_samples)
+    {
         contents.warn(format!(
             "`{}` says {claimed} samples: the {n_samples} samples of the file are read",
             path.file_name().unwrap_or_default().display()
@@ -214,7 +233,13 @@ fn ascii_samples(path: &Path, header: &Header, coding: Ascii, data: &mut Source)
             Order::Planar => ("text", format!("{n_channels} lines")),
         };
         let expected = format!("{} channels, as the header says", header.n_columns());
-        return Err(damaged(&data_path, place, expected, found));
+        return Err(Error::content(
+            &data_path,
+            place,
+            expected,
+            found,
+            CHECK_HEADER,
+        ));
     }
     if let Some(claimed) = header.n_samples.filter(|&claimed| claimed != n_samples) {
         let expected = format!("{claimed} samples, as `{}` says", path.display());
@@ -226,13 +251,16 @@ fn ascii_samples(path: &Path, header: &Header, coding: Ascii, data: &mut Source)
 /// A cell that holds no number.
 fn no_number(path: &Path, header: &Header, at: (usize, usize), text: &[u8]) -> Error {
     let (sample, channel) = at;
-    let name = header.signals.get(channel).map_or(UNNAMED, |signal| &signal.name);
+    let name = header
+        .signals
+        .get(channel)
+        .map_or(UNNAMED, |signal| &signal.name);
     Error::content(
         path,
         format!("channel `{name}`, sample {} (counted from 1)", sample + 1),
         "a number",
         format!("`{}`", sections::decode(&text[..text.len().min(40)])),
-        "check SkipLines, SkipColumns and DecimalSymbol in the header, or repair the number",
+        CHECK_HEADER,
     )
 }
 
@@ -248,7 +276,9 @@ impl Reader for BrainVisionReader {
         if let Some((offset, block)) = block {
             let mut input = self.data.stream(offset)?;
             return block
-                .fill(&mut input, table, |channel, number| number * header.step(channel))
+                .fill(&mut input, table, |channel, number| {
+                    number * header.step(channel)
+                })
                 .map_err(|error| failed(&path, error, "numbers"));
         }
         let Coding::Ascii(coding) = header.coding else {

@@ -36,7 +36,11 @@ impl Files {
 
     /// Refuses to write over the input.
     fn check(&self, reader: &BrainVisionReader) -> Result<()> {
-        let inputs = [Some(&*reader.path), Some(reader.data.path()), reader.markers.as_deref()];
+        let inputs = [
+            Some(&*reader.path),
+            Some(reader.data.path()),
+            reader.markers.as_deref(),
+        ];
         for file in [Some(&self.header), Some(&self.data), self.markers.as_ref()] {
             let Some(file) = file else { continue };
             if inputs.iter().flatten().any(|input| same_file(input, file)) {
@@ -77,7 +81,9 @@ pub(super) fn rewrite(
     let mut written = vec![files.data.clone()];
     let texts = markers.into_iter().chain([(&files.header, header)]);
     for (file, bytes) in texts {
-        let result = write_file(file, |out| out.write_all(&bytes).map_err(Error::writing(file)));
+        let result = write_file(file, |out| {
+            out.write_all(&bytes).map_err(Error::writing(file))
+        });
         if let Err(error) = result {
             // Numbers without their header are a third of a recording.
             for file in written {
@@ -95,7 +101,10 @@ pub(super) fn rewrite(
 }
 
 fn name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// A header or a marker file with other names of files in its common section.
@@ -107,12 +116,17 @@ fn with_names(path: &Path, bytes: &[u8], names: &[(&str, &str)]) -> Result<Vec<u
         if let Some(name) = section_name(&text).filter(|_| section != "comment") {
             section = name;
         }
-        let key = text.split_once('=').map(|(key, _)| key.trim().to_lowercase());
+        let key = text
+            .split_once('=')
+            .map(|(key, _)| key.trim().to_lowercase());
         let new = names.iter().find(|(own, _)| key.as_deref() == Some(own));
         match new.filter(|_| section == "common infos") {
             None => out.extend(line),
             Some((_, name)) => {
-                let at = line.iter().position(|&byte| byte == b'=').map_or(0, |at| at + 1);
+                let at = line
+                    .iter()
+                    .position(|&byte| byte == b'=')
+                    .map_or(0, |at| at + 1);
                 out.extend(&line[..at]);
                 out.extend(encoded(path, name, is_utf8)?);
                 let end = line.trim_ascii_end().len().max(at);
@@ -128,7 +142,10 @@ fn encoded(path: &Path, name: &str, is_utf8: bool) -> Result<Vec<u8>> {
     if is_utf8 {
         return Ok(name.as_bytes().to_vec());
     }
-    let letters: Option<Vec<u8>> = name.chars().map(|letter| u8::try_from(letter).ok()).collect();
+    let letters: Option<Vec<u8>> = name
+        .chars()
+        .map(|letter| u8::try_from(letter).ok())
+        .collect();
     letters.ok_or_else(|| {
         Error::kind(
             path,
@@ -139,11 +156,7 @@ fn encoded(path: &Path, name: &str, is_utf8: bool) -> Result<Vec<u8>> {
     })
 }
 
-fn numbers(
-    reader: &mut BrainVisionReader,
-    new: &Replacement<'_>,
-    out: &Path,
-) -> Result<Vec<Note>> {
+fn numbers(reader: &mut BrainVisionReader, new: &Replacement<'_>, out: &Path) -> Result<Vec<Note>> {
     if let Some((offset, block)) = reader.block() {
         let header = &reader.header;
         let units = |channel| Units {
@@ -198,7 +211,9 @@ fn precision(
         if let Part::Cell { line, place, text } = part {
             let at = header.sample_and_channel(line, place);
             if new.wants(at.1) {
-                coding.value(text).ok_or_else(|| no_number(&path, header, at, text))?;
+                coding
+                    .value(text)
+                    .ok_or_else(|| no_number(&path, header, at, text))?;
                 found[at.1].see(text);
             }
         }

@@ -134,7 +134,11 @@ mod tests {
         let channel = Described::parse(Path::new("a.fif"), 1, &bytes).unwrap();
         assert_eq!((channel.factor, channel.unit.as_deref()), (2.0, Some("µV")));
         assert_eq!(channel.name, "EEG 001");
-        assert!(channel.position.is_some_and(|[x, y, _]| x == 0.0 && (y - 0.01).abs() < 1e-8));
+        assert!(
+            channel
+                .position
+                .is_some_and(|[x, y, _]| x == 0.0 && (y - 0.01).abs() < 1e-8)
+        );
         assert!(Described::parse(Path::new("a.fif"), 1, &bytes[..95]).is_err());
     }
 }

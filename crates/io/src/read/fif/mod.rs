@@ -70,7 +70,10 @@ impl FifReader {
     }
 
     fn n_samples(&self) -> usize {
-        self.contents.channels.first().map_or(0, |channel| channel.n_samples)
+        self.contents
+            .channels
+            .first()
+            .map_or(0, |channel| channel.n_samples)
     }
 }
 
@@ -96,12 +99,20 @@ fn follow(path: &Path, last: &Part, parts: &[Part]) -> Result<Part> {
     let first = &parts[0];
     let alike = part.rate == first.rate
         && part.channels.len() == first.channels.len()
-        && part.channels.iter().zip(&first.channels).all(|(a, b)| a.name == b.name);
+        && part
+            .channels
+            .iter()
+            .zip(&first.channels)
+            .all(|(a, b)| a.name == b.name);
     if !alike {
         return Err(damaged(
             path,
             "channels",
-            format!("those of `{}`, at {} Hz", first.source.path().display(), first.rate),
+            format!(
+                "those of `{}`, at {} Hz",
+                first.source.path().display(),
+                first.rate
+            ),
             format!("{} channels at {} Hz", part.channels.len(), part.rate),
         ));
     }
@@ -132,9 +143,15 @@ fn contents(parts: &[Part], n_samples: usize) -> Result<Contents> {
     contents.detected("scaled to physical units; no projection is applied");
     if parts.len() > 1 {
         let paths: Vec<PathBuf> = parts.iter().map(|part| part.source.path().into()).collect();
-        let names = paths.iter().map(|path| path.file_name().unwrap_or_default().to_string_lossy());
+        let names = paths
+            .iter()
+            .map(|path| path.file_name().unwrap_or_default().to_string_lossy());
         let names: Vec<_> = names.collect();
-        contents.detected(format!("{} files: {}", parts.len(), super::assemble::shortened(&names)));
+        contents.detected(format!(
+            "{} files: {}",
+            parts.len(),
+            super::assemble::shortened(&names)
+        ));
     }
     if first.is_later {
         contents.warn("this is a later file of a recording: what comes before it is not read");
@@ -142,12 +159,21 @@ fn contents(parts: &[Part], n_samples: usize) -> Result<Contents> {
     if parts.iter().any(|part| part.is_shielded) {
         contents.warn("recorded with internal active shielding: clean it with MaxFilter first");
     }
-    let held: usize = parts.iter().flat_map(|part| &part.buffers).map(|buffer| buffer.n_samples).sum();
+    let held: usize = parts
+        .iter()
+        .flat_map(|part| &part.buffers)
+        .map(|buffer| buffer.n_samples)
+        .sum();
     if held < n_samples {
-        contents.warn(format!("{} samples were not recorded and are missing", n_samples - held));
+        contents.warn(format!(
+            "{} samples were not recorded and are missing",
+            n_samples - held
+        ));
     }
     let seconds = first.first_sample / first.rate;
-    contents.events = first.annotations.events(&first.source, seconds, first.date)?;
+    contents.events = first
+        .annotations
+        .events(&first.source, seconds, first.date)?;
     if !contents.events.is_empty() {
         contents.detected(format!("{} annotations are events", contents.events.len()));
     }

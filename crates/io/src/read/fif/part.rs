@@ -146,7 +146,8 @@ impl Found {
             (block::INFO, kind::CHANNEL) => {
                 let bytes = source.contents_of(tag)?;
                 let number = self.channels.len() + 1;
-                self.channels.push(Described::parse(source.path(), number, &bytes)?);
+                self.channels
+                    .push(Described::parse(source.path(), number, &bytes)?);
             }
             (block::CHANNEL, kind::LONG_NAME) => self.long_names.push(source.text(tag)?),
             (block::BAD_CHANNELS, kind::NAMES) => {
@@ -197,9 +198,8 @@ impl Found {
             Some(format!("{base}-{}.fif", reference.number?))
         };
         let name = reference.name.clone().or_else(numbered);
-        self.next = name.map(|name| {
-            path.with_file_name(name.rsplit(['/', '\\']).next().unwrap_or_default())
-        });
+        self.next = name
+            .map(|name| path.with_file_name(name.rsplit(['/', '\\']).next().unwrap_or_default()));
     }
 
     fn into_part(self, source: Source) -> Result<Part> {
@@ -243,6 +243,16 @@ impl Found {
             next: self.next,
             channels: self.channels,
         };
+        let size_of_all: u64 = self.buffers.iter().map(|tag| tag.size).sum();
+        if size_of_all > part.source.length() {
+            let found = format!("{size_of_all} bytes of them");
+            return Err(damaged(
+                &path,
+                "buffers",
+                "buffers beside each other",
+                found,
+            ));
+        }
         for (position, tag) in self.buffers.iter().enumerate() {
             let (number, n_samples) = size(&path, tag, n_channels)?;
             for &(before, buffers, samples) in &self.skips {
@@ -306,18 +316,29 @@ fn size(path: &std::path::Path, tag: &Tag, n_channels: usize) -> Result<(Number,
         4 => Number::F32,
         5 => Number::F64,
         other => {
-            let found = match other {
-                20 | 21 => "complex numbers".to_string(),
-                _ => format!("type {other}"),
-            };
+            if ![20, 21].contains(&other) {
+                let expected = "numbers of type 2, 3, 4, 5 or 16";
+                return Err(damaged(path, place, expected, format!("type {other}")));
+            }
             let remedy = "save its real part as a recording of its own";
-            return Err(Error::content(path, place, "real numbers", found, remedy));
+            return Err(Error::content(
+                path,
+                place,
+                "real numbers",
+                "complex ones",
+                remedy,
+            ));
         }
     };
     let frame = (number.size() * n_channels) as u64;
     if tag.size == 0 || !tag.size.is_multiple_of(frame) {
         let expected = format!("whole samples of {n_channels} channels, {frame} bytes each");
-        return Err(damaged(path, place, expected, format!("{} bytes", tag.size)));
+        return Err(damaged(
+            path,
+            place,
+            expected,
+            format!("{} bytes", tag.size),
+        ));
     }
     Ok((number, (tag.size / frame) as usize))
 }

@@ -32,7 +32,9 @@ pub(super) fn rewrite(
     let gap = (0..part.n_samples).find(|&row| {
         let channels = 0..part.channels.len();
         !held(row)
-            && channels.into_iter().any(|c| new.get(row, c).is_some_and(|value| !value.is_nan()))
+            && channels
+                .into_iter()
+                .any(|c| new.get(row, c).is_some_and(|value| !value.is_nan()))
     });
     if let Some(row) = gap {
         return Err(Error::content(
@@ -85,6 +87,8 @@ pub(super) fn rewrite(
     })?;
     Ok(match n_rounded {
         0 => Vec::new(),
-        _ => vec![Note::detected("new numbers are rounded to the steps of the file")],
+        _ => vec![Note::detected(
+            "new numbers are rounded to the steps of the file",
+        )],
     })
 }

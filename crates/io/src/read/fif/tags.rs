@@ -1,10 +1,12 @@
 //! A FIF file as a sequence of tags: kind, type, size, and bytes; some open and close blocks.
 //!
-//! In: a file. Out: its tags in order, each with the blocks that it lies in. A tag never points
-//! backwards, so that a damaged file has an end. What the tags mean is not known here.
+//! In: a file. Out: its tags in order, each with the blocks that it lies in. Tags point to the next
+//! one, sometimes backwards, in files that were edited; no tag comes twice, so that a damaged file
+//! has an end. What the tags mean is not known here.
 
 use crate::error::Result;
 use crate::read::source::{Source, damaged};
+use std::collections::HashSet;
 
 const BLOCK_START: i32 = 104;
 const BLOCK_END: i32 = 105;
@@ -45,6 +47,8 @@ pub(super) struct Tags {
     at: u64,
     ended: bool,
     blocks: Vec<i32>,
+    /// Where tags were found.
+    seen: HashSet<u64>,
 }
 
 impl Tags {
@@ -60,9 +64,8 @@ impl Tags {
         }
         let place = format!("tag at byte {}", self.at);
         let head = source.bytes(self.at, HEAD, &place)?;
-        let field = |at: usize| {
-            i32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]])
-        };
+        let field =
+            |at: usize| i32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let path = source.path();
         let Ok(size) = u64::try_from(field(8)) else {
             return Err(damaged(path, place, "a size from 0", field(8).to_string()));
@@ -77,11 +80,19 @@ impl Tags {
         match field(12) {
             -1 => self.ended = true,
             0 => self.at = tag.at + size,
-            next if next > 0 && next as u64 >= tag.at + size => self.at = next as u64,
+            next if next > 0 => self.at = next as u64,
             next => {
-                let expected = format!("a next tag behind this one, at byte {}", tag.at + size);
-                return Err(damaged(path, place, expected, format!("one at byte {next}")));
+                let expected = "the place of the next tag";
+                return Err(damaged(path, place, expected, next.to_string()));
             }
+        }
+        if !self.seen.insert(tag.at) {
+            return Err(damaged(
+                path,
+                place,
+                "another tag than before",
+                "one that came before",
+            ));
         }
         match tag.kind {
             BLOCK_START => {
@@ -102,15 +113,18 @@ impl Tags {
 impl Source {
     /// The contents of a tag.
     pub(super) fn contents_of(&mut self, tag: &Tag) -> Result<Vec<u8>> {
-        self.bytes(tag.at, tag.size, &format!("tag {} at byte {}", tag.kind, tag.at - HEAD))
+        self.bytes(
+            tag.at,
+            tag.size,
+            &format!("tag {} at byte {}", tag.kind, tag.at - HEAD),
+        )
     }
 
     /// The numbers of a tag.
     pub(super) fn numbers(&mut self, tag: &Tag) -> Result<Vec<f64>> {
         let bytes = self.contents_of(tag)?;
-        let read = |size: usize, decode: fn(&[u8]) -> f64| {
-            bytes.chunks_exact(size).map(decode).collect()
-        };
+        let read =
+            |size: usize, decode: fn(&[u8]) -> f64| bytes.chunks_exact(size).map(decode).collect();
         use crate::read::numbers::{Endian::Big, Number};
         match tag.kind_of_data {
             of_type::INT => Ok(read(4, Number::I32.decoder(Big))),
@@ -131,7 +145,12 @@ impl Source {
         let place = || format!("tag {} at byte {}", tag.kind, tag.at - HEAD);
         match numbers.first() {
             Some(number) if number.is_finite() => Ok(*number),
-            Some(number) => Err(damaged(self.path(), place(), "a number", number.to_string())),
+            Some(number) => Err(damaged(
+                self.path(),
+                place(),
+                "a number",
+                number.to_string(),
+            )),
             None => Err(damaged(self.path(), place(), "a number", "none")),
         }
     }

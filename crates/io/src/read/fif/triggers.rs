@@ -52,7 +52,9 @@ pub(super) fn add(reader: &mut FifReader) -> Result<()> {
     if !events.is_empty() {
         let name = reader.contents.channels[channel].name.clone();
         let count = events.len();
-        reader.contents.detected(format!("{count} triggers of channel `{name}` are events"));
+        reader
+            .contents
+            .detected(format!("{count} triggers of channel `{name}` are events"));
     }
     reader.contents.events.extend(events);
     Ok(())

@@ -36,7 +36,12 @@ pub(super) fn read(
         3 => true,
         mode => {
             let expected = "a table of mode 1 or 3";
-            return Err(damaged(source.path(), "table of events", expected, mode.to_string()));
+            return Err(damaged(
+                source.path(),
+                "table of events",
+                expected,
+                mode.to_string(),
+            ));
         }
     };
     if n_events == 0 {

@@ -96,13 +96,19 @@ pub(super) fn read(source: &mut Source) -> Result<Header> {
     let is_second = version >= 1.9;
     let (size, n_signals) = match is_second {
         true => (256 * u64::from(fields.u16(184)), u64::from(fields.u16(252))),
-        false => (fields.i64(184).try_into().unwrap_or(0), u64::from(fields.u32(252))),
+        false => (
+            fields.i64(184).try_into().unwrap_or(0),
+            u64::from(fields.u32(252)),
+        ),
     };
     let least = 256 * (n_signals + 1);
     if n_signals == 0 || size < least {
         let (expected, found) = match n_signals {
             0 => ("at least one signal".to_string(), "none".to_string()),
-            _ => (format!("{least} bytes or more for {n_signals} signals"), size.to_string()),
+            _ => (
+                format!("{least} bytes or more for {n_signals} signals"),
+                size.to_string(),
+            ),
         };
         return Err(damaged(&path, "header", expected, found));
     }
@@ -130,7 +136,11 @@ pub(super) fn read(source: &mut Source) -> Result<Header> {
             false => rest.i64(eight(before)) as f64,
         };
         signals.push(Signal {
-            label: if label.is_empty() { format!("ch{number}") } else { label },
+            label: if label.is_empty() {
+                format!("ch{number}")
+            } else {
+                label
+            },
             unit: match is_second {
                 true => unit(rest.u16(102 * n_signals as usize + 2 * signal)),
                 false => Some(rest.text(eight(96), 8)).filter(|unit| !unit.is_empty()),

@@ -98,7 +98,11 @@ impl GdfReader {
             return Ok(());
         }
         let at = self.header.size + self.n_records * self.record;
-        let rate = self.contents.channels.iter().find_map(|channel| channel.rate);
+        let rate = self
+            .contents
+            .channels
+            .iter()
+            .find_map(|channel| channel.rate);
         let events = events::read(&mut self.source, at, self.header.version, rate)?;
         if !events.is_empty() {
             self.contents.detected(format!(

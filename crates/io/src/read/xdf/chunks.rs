@@ -47,13 +47,23 @@ impl Chunks {
             Ok(None) => return Ok(self.breaks_off()),
             Err(width) => {
                 let expected = "a length of 1, 4 or 8 bytes";
-                return Err(damaged(source.path(), place, expected, format!("of {width}")));
+                return Err(damaged(
+                    source.path(),
+                    place,
+                    expected,
+                    format!("of {width}"),
+                ));
             }
         };
         let start = self.at + (head.len() - fields.len()) as u64;
         if length < 2 {
             let found = length.to_string();
-            return Err(damaged(source.path(), place, "a length of 2 or more", found));
+            return Err(damaged(
+                source.path(),
+                place,
+                "a length of 2 or more",
+                found,
+            ));
         }
         match start.checked_add(length) {
             Some(end) if end <= source.length() => {

@@ -96,18 +96,24 @@ impl XdfReader {
                 position: None,
             });
         }
-        self.contents.detected(format!("stream `{name}`, {rate} Hz by its header"));
+        self.contents
+            .detected(format!("stream `{name}`, {rate} Hz by its header"));
         let spans: f64 = found.iter().map(|stretch| stretch.to - stretch.from).sum();
-        let steps: usize = found.iter().map(|stretch| stretch.end - stretch.first - 1).sum();
+        let steps: usize = found
+            .iter()
+            .map(|stretch| stretch.end - stretch.first - 1)
+            .sum();
         let measured = steps as f64 / spans;
         if measured.is_finite() && (measured - rate).abs() > RATE_DIFFERS * rate {
-            self.contents
-                .warn(format!("its time stamps give {measured:.4} Hz; `rate` sets another"));
+            self.contents.warn(format!(
+                "its time stamps give {measured:.4} Hz; `rate` sets another"
+            ));
         }
         self.contents.events = events(&self.streams, &placed, rate);
         if !self.contents.events.is_empty() {
             let count = self.contents.events.len();
-            self.contents.detected(format!("{count} markers of other streams are events"));
+            self.contents
+                .detected(format!("{count} markers of other streams are events"));
         }
         self.chosen = Some((at, placed));
         Ok(())
@@ -129,12 +135,22 @@ fn read_streams(source: &mut Source, contents: &mut Contents) -> Result<Vec<Stre
         let place = format!("chunk at byte {}", chunk.at);
         let bytes = source.bytes(chunk.at, chunk.size, &place)?;
         let Some((id, rest)) = bytes.split_first_chunk::<4>() else {
-            return Err(damaged(&path, place, "the number of a stream", "too few bytes"));
+            return Err(damaged(
+                &path,
+                place,
+                "the number of a stream",
+                "too few bytes",
+            ));
         };
         let id = u32::from_le_bytes(*id);
         if chunk.tag == STREAM_HEADER {
             if streams.iter().any(|stream| stream.id == id) {
-                return Err(damaged(&path, place, "one header a stream", format!("two of {id}")));
+                return Err(damaged(
+                    &path,
+                    place,
+                    "one header a stream",
+                    format!("two of {id}"),
+                ));
             }
             streams.push(Stream::parse(&path, id, rest)?);
             continue;
@@ -179,9 +195,8 @@ fn choose(
     names: &[String],
     options: &ReadOptions,
 ) -> Result<Option<usize>> {
-    let is_numeric = |stream: &Stream| {
-        matches!(stream.values, Values::Numbers(_)) && !stream.stamps.is_empty()
-    };
+    let is_numeric =
+        |stream: &Stream| matches!(stream.values, Values::Numbers(_)) && !stream.stamps.is_empty();
     let is_regular = |stream: &Stream| is_numeric(stream) && stream.rate > 0.0;
     if let Some(asked) = &options.variable {
         let numeric = (0..streams.len()).filter(|&at| is_numeric(&streams[at]));
@@ -205,7 +220,9 @@ fn choose(
             "name another stream",
         ));
     }
-    let regular: Vec<usize> = (0..streams.len()).filter(|&at| is_regular(&streams[at])).collect();
+    let regular: Vec<usize> = (0..streams.len())
+        .filter(|&at| is_regular(&streams[at]))
+        .collect();
     match regular[..] {
         [at] => Ok(Some(at)),
         [] => Err(Error::content(
@@ -271,7 +288,10 @@ fn place(
 /// Texts of all streams at their places among the samples.
 fn events(streams: &[Stream], placed: &[Placed], rate: f64) -> Vec<Event> {
     let row_of = |time: f64| {
-        let before = placed.iter().rev().find(|placed| placed.stretch.from <= time);
+        let before = placed
+            .iter()
+            .rev()
+            .find(|placed| placed.stretch.from <= time);
         let Placed { stretch, row } = before.or(placed.first()).copied()?;
         let last = (stretch.end - stretch.first - 1) as f64;
         let inside = match time <= stretch.to && stretch.to > stretch.from {

@@ -89,7 +89,12 @@ impl Stream {
         let n_channels = number("channel_count")?;
         if n_channels.fract() != 0.0 || !(1.0..=1e6).contains(&n_channels) {
             let found = n_channels.to_string();
-            return Err(damaged(path, place, "a channel_count from 1 to 1000000", found));
+            return Err(damaged(
+                path,
+                place,
+                "a channel_count from 1 to 1000000",
+                found,
+            ));
         }
         Ok(Self {
             id,
@@ -131,7 +136,11 @@ impl Stream {
                     self.texts.push(texts);
                 }
             }
-            let step = if self.rate > 0.0 { 1.0 / self.rate } else { 0.0 };
+            let step = if self.rate > 0.0 {
+                1.0 / self.rate
+            } else {
+                0.0
+            };
             let last = self.stamps.last().copied().unwrap_or(0.0);
             self.stamps.push(stamp.unwrap_or(last + step));
         }
@@ -179,7 +188,11 @@ fn child<'a>(node: Node<'a, 'a>, name: &str) -> Option<Node<'a, 'a>> {
 }
 
 fn child_text(node: Node<'_, '_>, name: &str) -> Option<String> {
-    let text = node.children().find(|child| child.has_tag_name(name))?.text()?.trim();
+    let text = node
+        .children()
+        .find(|child| child.has_tag_name(name))?
+        .text()?
+        .trim();
     (!text.is_empty()).then(|| text.to_string())
 }
 
