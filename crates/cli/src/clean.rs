@@ -74,7 +74,7 @@ impl Clean {
         let opened = open(&path, &options, self.quiet)?;
         let channels = as_the_model_has_them(&model, &opened.recording, &path, self.quiet)?;
         let recording = &channels.recording;
-        let is_copy = ending(&out) == ending(&path);
+        let is_copy = form(&out) == form(&path);
         if !is_copy {
             check_signals(&out, &signals(recording.observations(), recording))?;
         }
@@ -282,6 +282,14 @@ fn default_out(input: &Path) -> PathBuf {
         name.push(ending);
     }
     name.into()
+}
+
+/// The ending that stands for the form of a file. The three files of BrainVision go together.
+fn form(path: &Path) -> String {
+    match ending(path).as_str() {
+        "vmrk" | "eeg" => "vhdr".to_string(),
+        other => other.to_string(),
+    }
 }
 
 fn ending(path: &Path) -> String {

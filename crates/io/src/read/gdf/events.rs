@@ -31,11 +31,11 @@ pub(super) fn read(
     } else {
         (three(1), f64::from(f32::from_le_bytes(four)))
     };
-    let has_durations = match head[0] {
-        1 => false,
-        3 => true,
+    // The second bit stands for channels and durations, the third for times of day.
+    let (has_durations, has_times) = match head[0] {
+        mode @ (1 | 3 | 5 | 7) => (mode & 2 != 0, mode & 4 != 0),
         mode => {
-            let expected = "a table of mode 1 or 3";
+            let expected = "a table of mode 1, 3, 5 or 7";
             return Err(damaged(
                 source.path(),
                 "table of events",
@@ -53,7 +53,7 @@ pub(super) fn read(
         (false, None) => return Ok(Vec::new()),
     };
     let n = n_events as usize;
-    let width = if has_durations { 12 } else { 6 };
+    let width = 6 + if has_durations { 6 } else { 0 } + if has_times { 8 } else { 0 };
     let what = format!("table of {n_events} events");
     let bytes = source.bytes(at + 8, width * u64::from(n_events), &what)?;
     let u16_at = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);

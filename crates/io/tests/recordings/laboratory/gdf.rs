@@ -22,7 +22,7 @@ pub fn bad_files(made: &Made) -> Vec<(PathBuf, Option<&'static str>)> {
         patched(made, "signals.gdf", 252, &[0, 0]),
         patched(made, "type.gdf", types, &18u32.to_le_bytes()),
         patched(made, "records.gdf", 236, &1_000_000_000i64.to_le_bytes()),
-        patched(made, "mode.gdf", table, &[7]),
+        patched(made, "mode.gdf", table, &[9]),
         patched(made, "events.gdf", table + 1, &[0xff, 0xff, 0xff]),
         patched(
             made,
@@ -62,4 +62,15 @@ fn records_without_a_number_and_durations_of_both_kinds() {
             .sampling_rate(),
         Some(100.0)
     );
+}
+
+#[test]
+fn a_table_of_events_with_times_of_day() {
+    let made = Made::new();
+    let expected = open(fixture("gdf_2.gdf")).events;
+    let mut bytes = std::fs::read(fixture("gdf_2.gdf")).unwrap();
+    bytes[1024 + 5 * 10 * 2 * 3] = 7;
+    bytes.extend([0; 16]);
+    assert_eq!(open(made.file("times.gdf", &bytes)).events, expected);
+    assert_eq!(expected.len(), 2);
 }
