@@ -1,16 +1,16 @@
-"""Reads every recording of a folder with this package and with the reference reader of its format, and compares them.
+"""Compares recordings of a folder with what the reference readers of their formats read.
 
-    python python/tools/formats.py FOLDER            # a Markdown table: format, reader, files, largest difference
+    python python/tools/formats.py FOLDER            # a Markdown table
     python python/tools/formats.py FOLDER --files    # and a line for every file
 
-Reference readers are MNE (BrainVision, FIF, GDF, EEGLAB), pyxdf (XDF), pyedflib (EDF, BDF), wfdb (WFDB), soundfile (WAV and other
-sound) and scipy (MATLAB); files whose reader is not installed are counted as not compared. All samples of all channels that this
-package reads by default are compared, channel by channel, by name where the reference reader has names. A difference is relative to
-the largest value of the file. Samples that this package calls missing are those that were not recorded (gaps of FIF and of XDF); they
-are left out of the comparison and counted.
+Reference readers are MNE (BrainVision, FIF, GDF, EEGLAB), pyxdf (XDF), pyedflib (EDF, BDF), wfdb
+(WFDB) and soundfile (sound); files whose reader is not installed are counted as not compared. All
+samples of all channels that this package reads by default are compared, channel by channel, by name
+where the reference reader has names. A difference is relative to the largest value of the file.
+Samples that this package calls missing (gaps of FIF, breaks of XDF) are left out.
 
-Files that are refused here but not by the reference reader are named below the table, with why. The exit status is 1 when a file
-differs by more than 1e-6.
+Files that are refused here but not by the reference reader are named below the table, with why. The
+exit status is 1 when a file differs by more than 1e-6.
 """
 
 import argparse
@@ -48,7 +48,8 @@ def xdf(path):
     found = {}
     for stream in streams:
         is_regular = float(stream["info"]["nominal_srate"][0]) > 0
-        if is_regular and stream["info"]["channel_format"] != ["string"] and len(stream["time_stamps"]):
+        is_numeric = stream["info"]["channel_format"] != ["string"]
+        if is_regular and is_numeric and len(stream["time_stamps"]):
             found[stream["info"]["name"][0]] = (None, np.asarray(stream["time_series"], float))
     if not found:
         raise ValueError("no stream of numbers with a rate")
@@ -113,11 +114,12 @@ def difference(reader, recording, names, values):
     """Largest difference relative to the largest value, and samples left out."""
     ours, theirs = matched(reader, recording, names, values)
     if ours.shape != theirs.shape:
-        raise ValueError(f"{ours.shape[0]} × {ours.shape[1]} numbers, not {theirs.shape[0]} × {theirs.shape[1]}")
+        raise ValueError(f"{ours.shape} numbers, not {theirs.shape}")
     missing = np.isnan(ours)
     largest = np.nanmax(np.abs(theirs), initial=0.0) or 1.0
     apart = np.abs(ours - theirs)[~missing & ~np.isnan(theirs)]
-    return float(apart.max(initial=0.0) / largest), len(recording.data) - int((~missing.any(axis=1)).sum())
+    n_missing = int(np.isnan(recording.data).any(axis=1).sum())
+    return float(apart.max(initial=0.0) / largest), n_missing
 
 
 def compared(path):
@@ -167,13 +169,18 @@ def main():
         rows.setdefault((name, reader), []).append((outcome, apart))
     if arguments.files:
         print()
-    print("| format | reference reader | files compared | largest difference | read here only | refused here only | read by neither |")
+    print(
+        "| format | reference reader | files compared | largest difference | read here only"
+        " | refused here only | read by neither |"
+    )
     print("|---|---|---|---|---|---|---|")
     for (name, reader), found in sorted(rows.items()):
         count = lambda *words: sum(outcome in words for outcome, _ in found)
-        worst = max((apart for outcome, apart in found if outcome in ("same", "differs")), default=0.0)
-        print(f"| {name} | {reader} | {count('same', 'differs')} | {worst:.1e} |"
-              f" {count('ours only')} | {count('refused')} | {count('neither')} |")
+        worst = max(apart for _, apart in found)
+        print(
+            f"| {name} | {reader} | {count('same', 'differs')} | {worst:.1e} |"
+            f" {count('ours only')} | {count('refused')} | {count('neither')} |"
+        )
     if refused:
         print("\nRefused here only:", *refused, sep="\n- ")
     return int(failed)

@@ -124,8 +124,9 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
     })
 }
 
-/// Says what a file holds. The numbers are not read, except that the lines of a text are counted
-/// and the pages of a compressed file before its headers are unpacked.
+/// Says what a file holds. The numbers are not read, except that the lines of a text are counted,
+/// the pages of a compressed file before its headers are unpacked, and the triggers of FIF and the
+/// time stamps of XDF looked for.
 ///
 /// ```
 /// use strt_io::{ReadOptions, inspect};

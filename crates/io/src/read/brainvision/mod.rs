@@ -164,6 +164,21 @@ impl Header {
             .map_or(1.0, |signal| signal.resolution)
     }
 
+    /// Sample and channel of a number in a text that was counted before.
+    fn counted(
+        &self,
+        path: &Path,
+        n_samples: usize,
+        (line, place): (usize, usize),
+    ) -> Result<(usize, usize)> {
+        let (sample, channel) = self.sample_and_channel(line, place);
+        if sample < n_samples && channel < self.n_columns() {
+            return Ok((sample, channel));
+        }
+        let found = "another one: the file has changed";
+        Err(damaged(path, "text", "the text that was counted", found))
+    }
+
     /// Sample and channel of a number in a text.
     fn sample_and_channel(&self, line: usize, place: usize) -> (usize, usize) {
         match self.order {
@@ -289,11 +304,7 @@ impl Reader for BrainVisionReader {
             let Part::Cell { line, place, text } = part else {
                 return Ok(());
             };
-            let (sample, channel) = header.sample_and_channel(line, place);
-            if sample >= self.n_samples || channel >= header.n_columns() {
-                let found = "another text than was there before";
-                return Err(damaged(&path, "text", "the text that was counted", found));
-            }
+            let (sample, channel) = header.counted(&path, self.n_samples, (line, place))?;
             let number = coding
                 .value(text)
                 .ok_or_else(|| no_number(&path, header, (sample, channel), text))?;

@@ -170,6 +170,7 @@ fn numbers(reader: &mut BrainVisionReader, new: &Replacement<'_>, out: &Path) ->
     };
     let precision = precision(reader, coding, new)?;
     let (path, header) = (reader.data.path().to_owned(), &reader.header);
+    let n_samples = reader.n_samples;
     let mut source = Source::open(&path)?;
     let mut input = source.stream(0)?;
     write_file(out, |file| {
@@ -178,7 +179,7 @@ fn numbers(reader: &mut BrainVisionReader, new: &Replacement<'_>, out: &Path) ->
                 Part::Other(bytes) => return file.write_all(bytes).map_err(Error::writing(out)),
                 Part::Cell { line, place, text } => (line, place, text),
             };
-            let (sample, channel) = header.sample_and_channel(line, place);
+            let (sample, channel) = header.counted(&path, n_samples, (line, place))?;
             let replaced = new.get(sample, channel).filter(|&value| {
                 let old = coding.value(text).unwrap_or(f64::NAN);
                 !is_same(old * header.step(channel), value)
@@ -205,11 +206,12 @@ fn precision(
     new: &Replacement<'_>,
 ) -> Result<Vec<Precision>> {
     let (path, header) = (reader.data.path().to_owned(), &reader.header);
+    let n_samples = reader.n_samples;
     let mut found = vec![Precision::default(); header.n_columns()];
     let mut input = reader.data.stream(0)?;
     scan(&path, &mut input, coding, &mut |part| {
         if let Part::Cell { line, place, text } = part {
-            let at = header.sample_and_channel(line, place);
+            let at = header.counted(&path, n_samples, (line, place))?;
             if new.wants(at.1) {
                 coding
                     .value(text)

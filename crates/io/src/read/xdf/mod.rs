@@ -338,10 +338,10 @@ impl Reader for XdfReader {
             let bytes = self.source.bytes(run.at, run.size, &place)?;
             let (mut rest, mut sample) = (&bytes[..], run.first);
             while !rest.is_empty() {
-                while sample >= placed[current].stretch.end {
+                let changed = || damaged(&path, &place, "what was counted", "other bytes");
+                while sample >= placed.get(current).ok_or_else(changed)?.stretch.end {
                     current += 1;
                 }
-                let changed = || damaged(&path, &place, "what was counted", "other bytes");
                 stamp(&mut rest).ok_or_else(changed)?;
                 let (values, others) = rest.split_at_checked(frame).ok_or_else(changed)?;
                 rest = others;
