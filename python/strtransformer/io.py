@@ -36,8 +36,8 @@ def read(
     """Read a recording from a file.
 
     The format is found by the contents of the file: CSV and other text, NPY, NPZ, MATLAB (5 to
-    7.3), EDF, BDF, WAV, Parquet, EEGLAB ``.set`` and WFDB. Everything that was detected or left out
-    is in ``notes``.
+    7.3), EDF, BDF, GDF, BrainVision, FIF (raw), XDF, WAV, Parquet, EEGLAB ``.set`` and WFDB.
+    Everything that was detected or left out is in ``notes``.
 
     Parameters
     ----------
@@ -52,7 +52,8 @@ def read(
     sampling_rate : float, default=None
         Samples per second, in place of what the file says.
     variable : str, default=None
-        The array to take from a file that holds several (NPZ, MATLAB).
+        The array to take from a file that holds several (NPZ, MATLAB), or the
+        stream (XDF).
     transpose : bool, default=False
         Take an array as channels × samples.
     delimiter : str, default=None

@@ -74,7 +74,7 @@ impl Clean {
         let opened = open(&path, &options, self.quiet)?;
         let channels = as_the_model_has_them(&model, &opened.recording, &path, self.quiet)?;
         let recording = &channels.recording;
-        let is_copy = ending(&out) == ending(&path);
+        let is_copy = form(&out) == form(&path);
         if !is_copy {
             check_signals(&out, &signals(recording.observations(), recording))?;
         }
@@ -165,9 +165,15 @@ impl Clean {
                 out.display()
             )));
         }
-        // The numbers of an EEGLAB data set may be in a file of their own.
-        let numbers = (ending(out) == "set").then(|| out.with_extension("fdt"));
-        for file in [Some(out.to_owned()), numbers].into_iter().flatten() {
+        // The numbers of an EEGLAB data set may be in a file of their own, those of BrainVision
+        // always are.
+        let others: &[&str] = match ending(out).as_str() {
+            "set" => &["fdt"],
+            "vhdr" | "vmrk" | "eeg" => &["vhdr", "vmrk", "eeg"],
+            _ => &[],
+        };
+        let beside = others.iter().map(|other| out.with_extension(other));
+        for file in std::iter::once(out.to_owned()).chain(beside) {
             if file.exists() && !self.overwrite {
                 return Err(Failure::Failed(format!(
                     "{}: the file exists; choose another --out, or replace it with --overwrite",
@@ -276,6 +282,14 @@ fn default_out(input: &Path) -> PathBuf {
         name.push(ending);
     }
     name.into()
+}
+
+/// The ending that stands for the form of a file. The three files of BrainVision go together.
+fn form(path: &Path) -> String {
+    match ending(path).as_str() {
+        "vmrk" | "eeg" => "vhdr".to_string(),
+        other => other.to_string(),
+    }
 }
 
 fn ending(path: &Path) -> String {

@@ -236,6 +236,29 @@ fn edf_and_wav_keep_their_form() {
     }
 }
 
+/// A BrainVision recording is three files; none of them is replaced unasked.
+#[test]
+fn brainvision_becomes_three_files() {
+    let place = Place::new();
+    for ending in ["vhdr", "vmrk", "eeg"] {
+        let name = format!("bv_float.{ending}");
+        std::fs::copy(fixture(&name), place.path(&name)).unwrap();
+    }
+    place.done(&[&["separate", "bv_float.eeg", "-o", "run"][..], &FAST].concat());
+    let clean = ["clean", "run", "--remove", "s1", "-o", "clean.vhdr"];
+    place.done(&clean);
+    let header = String::from_utf8(place.read("clean.vhdr")).unwrap();
+    assert!(header.contains("DataFile=clean.eeg") && header.contains("MarkerFile=clean.vmrk"));
+    let (before, after) = (
+        read(&place.path("bv_float.vhdr")),
+        read(&place.path("clean.vhdr")),
+    );
+    assert_eq!(before.channel_names(), after.channel_names());
+    assert!(apart(&before, &after) > 0.1);
+    std::fs::remove_file(place.path("clean.vhdr")).unwrap();
+    refused(&place, &clean, 1, "clean.vmrk: the file exists");
+}
+
 #[test]
 fn decisions_of_the_page_are_followed_and_those_of_other_runs_refused() {
     let place = separated();

@@ -31,6 +31,13 @@
 //! | WAV | wav | 8, 16, 24, 32 bits (scaled to −1…1), floating point of 32 and 64 bits | |
 //! | Parquet | parquet, pq | numeric columns; not packed, snappy, gzip, lz4, zstd | `parquet` |
 //! | WFDB | hea, dat, or none | formats 16, 24, 32, 61, 80, 160, 212; physical units | |
+//! | BrainVision | vhdr, vmrk, eeg | binary and text, multiplexed and vectorized; physical units | |
+//! | FIF | fif | raw data, also in several files; no projections; gaps are missing | |
+//! | GDF 1.x, 2.x | gdf | physical units; one rate at a time; the table of events | |
+//! | XDF | xdf | one stream with a rate; clocks as `pyxdf`; breaks are missing | `xdf` |
+//!
+//! Markers of BrainVision, annotations and triggers of FIF, tables of GDF and streams of texts of XDF
+//! are [`Event`]s; electrodes of BrainVision and FIF have positions.
 //!
 //! Formats without a feature are always there; `formats` stands for all features. In a text the
 //! empty cell and `NA`, `N/A`, `NaN`, `null`, `None`, `?` and `-` in any case are missing; an
@@ -39,7 +46,7 @@
 //! [`write_signals`] writes NPY, CSV, MATLAB 5 and WAV without any feature, and Parquet with
 //! `parquet`. A format that was not built in is refused with the name of its feature.
 //! [`rewrite_recording`] copies a recording in its own format with other numbers: text, NPY, WAV,
-//! EDF, BDF, MATLAB 5–7 and EEGLAB in these.
+//! EDF, BDF, BrainVision, FIF, MATLAB 5–7 and EEGLAB in these.
 //!
 //! # Example: a run that is stopped and continued
 //!

@@ -36,6 +36,8 @@ fn formats_that_are_not_built_in_are_refused() {
     read("inside.set", "mat", cfg!(feature = "mat"));
     read("v73.mat", "hdf5", cfg!(feature = "hdf5"));
     read("snappy.parquet", "parquet", cfg!(feature = "parquet"));
+    read("streams.xdf", "xdf", cfg!(feature = "xdf"));
+    read("mne_short_raw.fif", "none", true);
 
     let directory = tempfile::tempdir().unwrap();
     let (values, names) = (Mat::<f64>::zeros(4, 1), ["a".to_string()]);

@@ -138,6 +138,9 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, other: &[u8]) {
     }
 }
 
+/// Endings of files that others need beside them.
+const COMPANIONS: [&str; 6] = ["dat", "xyz", "fdt", "eeg", "vmrk", "vhdr"];
+
 /// Files of a format, with those that belong to them.
 fn originals() -> Vec<(PathBuf, Vec<u8>)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -147,8 +150,8 @@ fn originals() -> Vec<(PathBuf, Vec<u8>)> {
         .collect();
     paths.retain(|path| {
         let ending = path.extension().unwrap_or_default().to_str().unwrap();
-        !["py", "json", "dat", "xyz", "fdt"].contains(&ending)
-            && !path.ends_with("requirements.txt")
+        !["py", "json", "dat", "xyz", "fdt", "eeg"].contains(&ending)
+            && !path.to_string_lossy().ends_with("requirements.txt")
     });
     paths.sort();
     paths
@@ -209,7 +212,7 @@ fn damaged_files() {
     for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")).unwrap()
     {
         let path = entry.unwrap().path();
-        if ["dat", "xyz", "fdt"].contains(&path.extension().unwrap_or_default().to_str().unwrap()) {
+        if COMPANIONS.contains(&path.extension().unwrap_or_default().to_str().unwrap()) {
             fs::copy(&path, directory.path().join(path.file_name().unwrap())).unwrap();
         }
     }
@@ -271,7 +274,12 @@ fn damaged_files() {
         if share > worst.0 {
             worst = (share, original.display().to_string());
         }
-        fs::remove_file(&path).unwrap();
+        // A marker file stays what its header needs it to be.
+        if COMPANIONS.contains(&original.extension().unwrap().to_str().unwrap()) {
+            fs::write(&path, contents).unwrap();
+        } else {
+            fs::remove_file(&path).unwrap();
+        }
     }
     println!(
         "{cases} cases, {read} of them read; at most {:.0} % of the memory allowed ({}); \

@@ -222,7 +222,8 @@ impl Store for FdtStore {
                 "choose another name",
             ));
         }
-        let mut notes = in_place(&mut self.source, (0, block), new, &Units::PLAIN, &numbers)?;
+        let plain = |_| Units::PLAIN;
+        let mut notes = in_place(&mut self.source, (0, block), new, &plain, &numbers)?;
         let copied = std::fs::read(&self.set).map_err(Error::reading(&self.set));
         let written = copied.and_then(|bytes| {
             write_file(out, |file| {

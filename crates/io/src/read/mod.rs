@@ -10,10 +10,13 @@
 
 mod array;
 mod assemble;
+mod brainvision;
 mod edf;
 #[cfg(feature = "mat")]
 mod eeglab;
 mod events;
+mod fif;
+mod gdf;
 #[cfg(feature = "hdf5")]
 mod hdf5;
 #[cfg(feature = "mat")]
@@ -36,6 +39,8 @@ mod text;
 mod time;
 mod wav;
 mod wfdb;
+#[cfg(feature = "xdf")]
+mod xdf;
 
 pub use events::Event;
 pub use options::{ChannelSummary, Note, NoteKind, Opened, ReadOptions, Summary, TimeColumn};
@@ -119,8 +124,9 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
     })
 }
 
-/// Says what a file holds. The numbers are not read, except that the lines of a text are counted
-/// and the pages of a compressed file before its headers are unpacked.
+/// Says what a file holds. The numbers are not read, except that the lines of a text are counted,
+/// the pages of a compressed file before its headers are unpacked, and the triggers of FIF and the
+/// time stamps of XDF looked for.
 ///
 /// ```
 /// use strt_io::{ReadOptions, inspect};
@@ -165,6 +171,11 @@ fn open(path: &Path, options: &ReadOptions) -> Result<(Format, Box<dyn Reader>)>
         Format::Edf | Format::Bdf => Box::new(edf::EdfReader::open(source, format)?),
         Format::Wav => Box::new(wav::WavReader::open(source)?),
         Format::Wfdb => Box::new(wfdb::WfdbReader::open(source)?),
+        Format::BrainVision => Box::new(brainvision::BrainVisionReader::open(source)?),
+        Format::Fif => Box::new(fif::FifReader::open(source)?),
+        Format::Gdf => Box::new(gdf::GdfReader::open(source)?),
+        #[cfg(feature = "xdf")]
+        Format::Xdf => Box::new(xdf::XdfReader::open(source, options)?),
         #[cfg(feature = "npz")]
         Format::Npz => Box::new(npz::NpzReader::open(source, options)?),
         #[cfg(feature = "mat")]
@@ -181,6 +192,7 @@ fn open(path: &Path, options: &ReadOptions) -> Result<(Format, Box<dyn Reader>)>
                 Format::Npz => "npz",
                 Format::Hdf5 => "hdf5",
                 Format::Parquet => "parquet",
+                Format::Xdf => "xdf",
                 _ => "mat",
             };
             let format = format.name();

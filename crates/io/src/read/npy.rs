@@ -75,7 +75,7 @@ impl Reader for NpyReader {
             ));
         }
         let place = (self.data_at, &self.block);
-        in_place(&mut self.source, place, new, &Units::PLAIN, out).map(Some)
+        in_place(&mut self.source, place, new, &|_| Units::PLAIN, out).map(Some)
     }
 }
 

@@ -54,9 +54,9 @@ pub struct ReadOptions {
         arg(long, value_name = "SECONDS", allow_negative_numbers = true)
     )]
     pub stop: Option<f64>,
-    /// The array to take from a file that holds several (NPZ, MATLAB)
+    /// The array to take from a file that holds several (NPZ, MATLAB, XDF)
     ///
-    /// Of NPZ, MATLAB and HDF5; a field of a structure is `name.field`.
+    /// Of NPZ, MATLAB and HDF5; a field of a structure is `name.field`. Of XDF the stream.
     #[cfg_attr(
         feature = "arguments",
         arg(long, value_name = "NAME", long_help = None)

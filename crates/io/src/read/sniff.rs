@@ -5,6 +5,7 @@
 //! name that promises nothing is no obstacle. The contents are not checked beyond their first
 //! bytes.
 
+use super::brainvision;
 use super::source::Source;
 use crate::error::{Error, Result};
 use std::fmt;
@@ -36,6 +37,14 @@ pub enum Format {
     Eeglab,
     /// PhysioNet's WFDB: a header `.hea` and its signal files.
     Wfdb,
+    /// BrainVision: a header `.vhdr` with markers `.vmrk` and numbers `.eeg`.
+    BrainVision,
+    /// MNE's and Neuromag's FIF: raw data.
+    Fif,
+    /// GDF of BioSig.
+    Gdf,
+    /// XDF of the lab streaming layer.
+    Xdf,
 }
 
 impl Format {
@@ -53,6 +62,10 @@ impl Format {
             Format::Parquet => "Parquet",
             Format::Eeglab => "EEGLAB",
             Format::Wfdb => "WFDB",
+            Format::BrainVision => "BrainVision",
+            Format::Fif => "FIF",
+            Format::Gdf => "GDF",
+            Format::Xdf => "XDF",
         }
     }
 
@@ -69,6 +82,10 @@ impl Format {
             Format::Parquet => "parquet",
             Format::Eeglab => "set",
             Format::Wfdb => "hea",
+            Format::BrainVision => "vhdr",
+            Format::Fif => "fif",
+            Format::Gdf => "gdf",
+            Format::Xdf => "xdf",
         }
     }
 }
@@ -79,8 +96,8 @@ impl fmt::Display for Format {
     }
 }
 
-/// Finds the format, and the file to start from: the header where a WFDB record is named without
-/// it.
+/// Finds the format, and the file to start from: the header where another file of a WFDB record or
+/// a BrainVision recording is named.
 pub(crate) fn sniff(path: &Path) -> Result<(Format, PathBuf)> {
     let header = path.with_extension("hea");
     let longer = PathBuf::from(format!("{}.hea", path.display()));
@@ -94,6 +111,9 @@ pub(crate) fn sniff(path: &Path) -> Result<(Format, PathBuf)> {
     // The signals of WFDB have no magic; the header beside them tells.
     if ending == "dat" && header.is_file() {
         return Ok((Format::Wfdb, header));
+    }
+    if let Some(header) = brainvision::header_of(path, &ending)? {
+        return Ok((Format::BrainVision, header));
     }
     let mut source = Source::open(path)?;
     if ending == "fdt" {
@@ -159,6 +179,10 @@ fn expected(ending: &str) -> Option<&'static [Format]> {
         "wav" | "wave" => &[Format::Wav],
         "parquet" | "pq" => &[Format::Parquet],
         "hea" => &[Format::Wfdb],
+        "vhdr" | "ahdr" => &[Format::BrainVision],
+        "fif" => &[Format::Fif],
+        "gdf" => &[Format::Gdf],
+        "xdf" => &[Format::Xdf],
         _ => return None,
     })
 }
@@ -202,7 +226,6 @@ const KNOWN_BUT_NOT_READ: &[(&[u8], &str, &str)] = &[
     (b"\xff\xd8\xff", "a picture", CONVERT),
     (b"SQLite format 3", "a database", CONVERT),
     (b"\xd0\xcf\x11\xe0", "an old Excel or Word file", CONVERT),
-    (b"Brain Vision", "a BrainVision header", CONVERT),
     (b"\xff\xfe", "text in UTF-16", "save it as UTF-8"),
     (b"\xfe\xff", "text in UTF-16", "save it as UTF-8"),
 ];
@@ -220,6 +243,8 @@ impl Looks {
                 .is_some_and(|rest| rest.starts_with(bytes))
         };
         const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
+        // The tag of the file itself: kind 100, type 31, 20 bytes.
+        const FIF: &[u8] = b"\0\0\0\x64\0\0\0\x1f\0\0\0\x14";
         if at(0, b"\x93NUMPY") {
             return Looks::Format(Format::Npy);
         }
@@ -234,6 +259,18 @@ impl Looks {
         }
         if (at(0, b"RIFF") || at(0, b"RF64")) && at(8, b"WAVE") {
             return Looks::Format(Format::Wav);
+        }
+        if Format::is_brainvision(head) {
+            return Looks::Format(Format::BrainVision);
+        }
+        if at(0, FIF) {
+            return Looks::Format(Format::Fif);
+        }
+        if at(0, b"GDF ") {
+            return Looks::Format(Format::Gdf);
+        }
+        if at(0, b"XDF:") {
+            return Looks::Format(Format::Xdf);
         }
         if at(0, b"PAR1") {
             return Looks::Format(Format::Parquet);

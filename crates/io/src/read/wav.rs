@@ -205,7 +205,10 @@ impl WavReader {
             Number::I32 => (0.0, 2f64.powi(31)),
             _ => (0.0, 1.0),
         };
-        Units { offset, range }
+        Units {
+            offset,
+            step: 1.0 / range,
+        }
     }
 }
 
@@ -216,16 +219,16 @@ impl Reader for WavReader {
 
     fn read(&mut self, table: &mut Table) -> Result<()> {
         let path = self.source.path().to_owned();
-        let Units { offset, range } = self.units();
+        let Units { offset, step } = self.units();
         let mut input = self.source.stream(self.data_at)?;
         self.block
-            .fill(&mut input, table, |_, value| (value - offset) / range)
+            .fill(&mut input, table, |_, value| (value - offset) * step)
             .map_err(|error| super::source::failed(&path, error, "chunk `data`"))
     }
 
     fn rewrite(&mut self, new: &Replacement<'_>, out: &Path) -> Result<Option<Vec<Note>>> {
         let (units, place) = (self.units(), (self.data_at, &self.block));
-        in_place(&mut self.source, place, new, &units, out)?;
+        in_place(&mut self.source, place, new, &|_| units, out)?;
         // That sound has steps needs no saying.
         Ok(Some(Vec::new()))
     }

@@ -16,7 +16,7 @@ fn options(entry: &Value) -> ReadOptions {
 }
 
 /// Everything that was expected of `name` and is not so.
-fn differences(name: &str, entry: &Value) -> Vec<String> {
+pub fn differences(name: &str, entry: &Value) -> Vec<String> {
     let options = options(entry);
     let opened = match read_recording(fixture(name), &options) {
         Ok(opened) => opened,

@@ -5,6 +5,8 @@
 #[cfg(feature = "formats")]
 mod fixtures;
 #[cfg(feature = "formats")]
+mod laboratory;
+#[cfg(feature = "formats")]
 mod options;
 #[cfg(feature = "formats")]
 mod real;

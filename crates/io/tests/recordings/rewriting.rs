@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use strt_io::{ReadOptions, read_recording, rewrite_recording};
 
 /// Files whose numbers can be replaced, with the step between two numbers that they can hold.
-const FILES: [(&str, f64); 26] = [
+const FILES: [(&str, f64); 30] = [
     ("fortran.npy", 0.0),
     ("big_fortran.npy", 0.0),
     ("npy_bf4.npy", 1e-5),
@@ -32,6 +32,10 @@ const FILES: [(&str, f64); 26] = [
     ("inside.set", 1e-5),
     ("fields.set", 1e-5),
     ("epochs.set", 1e-5),
+    ("mne_short_raw.fif", 1e-8),
+    ("mne_single_raw.fif", 1e-11),
+    ("mne_double_raw.fif", 1e-18),
+    ("mne_gap_raw.fif", 1e-11),
     ("comma.csv", 0.01),
     ("tabs.tsv", 0.01),
 ];
@@ -341,7 +345,13 @@ fn what_a_file_cannot_hold_is_refused_and_leaves_nothing() {
         &fill,
         "the file holds no samples there",
     );
-    for name in ["plain.npz", "v73.mat", "none.parquet", "w16.hea"] {
+    for name in [
+        "plain.npz",
+        "v73.mat",
+        "none.parquet",
+        "w16.hea",
+        "gdf_1.gdf",
+    ] {
         refused(
             name,
             &|_| {},

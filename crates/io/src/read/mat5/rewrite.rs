@@ -26,7 +26,7 @@ pub(super) fn rewrite(
     let Place { variable, before } = place;
     if !variable.packed {
         let place = (variable.offset + before, block);
-        return in_place(source, place, new, &Units::PLAIN, out);
+        return in_place(source, place, new, &|_| Units::PLAIN, out);
     }
     let path = source.path().to_owned();
     let told = |trouble: Trouble| trouble.told(&path, out, new);
@@ -35,7 +35,7 @@ pub(super) fn rewrite(
     let mut unpacked = ZlibDecoder::new(part);
     copy(&mut unpacked, &mut packed, Some(before)).map_err(told)?;
     let rounded = block
-        .rewrite(&mut unpacked, &mut packed, new, &Units::PLAIN)
+        .rewrite(&mut unpacked, &mut packed, new, &|_| Units::PLAIN)
         .map_err(told)?;
     copy(&mut unpacked, &mut packed, None).map_err(told)?;
     let packed = packed.finish().map_err(Error::writing(out))?;

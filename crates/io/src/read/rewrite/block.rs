@@ -8,21 +8,22 @@ use std::io::{self, Read, Write};
 /// Bytes that are copied at once.
 const BUFFER: usize = 1 << 16;
 
-/// What the numbers of a file mean: `(number − offset)/range`.
+/// What the numbers of a channel mean: `(number − offset)·step`.
+#[derive(Clone, Copy, Debug)]
 pub(in crate::read) struct Units {
     pub offset: f64,
-    pub range: f64,
+    pub step: f64,
 }
 
 impl Units {
     /// Numbers that are what they are.
     pub const PLAIN: Units = Units {
         offset: 0.0,
-        range: 1.0,
+        step: 1.0,
     };
 
     fn meaning(&self, number: f64) -> f64 {
-        (number - self.offset) / self.range
+        (number - self.offset) * self.step
     }
 }
 
@@ -47,7 +48,7 @@ impl Block {
         input: &mut dyn Read,
         out: &mut dyn Write,
         new: &Replacement<'_>,
-        units: &Units,
+        units: &dyn Fn(usize) -> Units,
     ) -> Result<usize, Trouble> {
         let (size, decode) = (self.number.size(), self.number.decoder(self.endian));
         let n_values = self.n_samples * self.n_channels;
@@ -62,16 +63,17 @@ impl Block {
                 let Some(value) = new.get(row, channel) else {
                     continue;
                 };
+                let units = units(channel);
                 if is_same(units.meaning(decode(bytes)), value) {
                     continue;
                 }
-                let number = value * units.range + units.offset;
+                let number = value / units.step + units.offset;
                 if !self.number.encode(self.endian, number, bytes) {
                     return Err(Trouble::Beyond {
                         row,
                         channel,
                         value,
-                        expected: self.expected(units),
+                        expected: self.expected(&units),
                     });
                 }
                 n_rounded += usize::from(self.number.limits().is_some());

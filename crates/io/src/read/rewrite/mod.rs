@@ -7,7 +7,8 @@
 //! lost where nothing was changed. Each format writes its own file (`Reader::rewrite`), those whose
 //! numbers lie in one block through [`in_place`].
 //!
-//! Deliberately absent: formats whose files would have to be made anew (NPZ, HDF5, Parquet, WFDB);
+//! Deliberately absent: formats whose files would have to be made anew (NPZ, HDF5, Parquet, WFDB,
+//! GDF, XDF);
 //! their numbers can be written by [`crate::write_signals`].
 
 mod block;
@@ -96,7 +97,7 @@ pub fn rewrite_recording(
         Some(notes) => Ok(notes),
         None => Err(Error::kind(
             out,
-            "text, NPY, WAV, EDF, BDF, MATLAB 5-7, or EEGLAB in these",
+            "text, NPY, WAV, EDF, BDF, BrainVision, FIF, MATLAB 5-7, or EEGLAB in these",
             format!("a copy of a file of format {format}, which would have to be made anew"),
             ANOTHER_FORMAT,
         )),
@@ -181,7 +182,7 @@ pub(super) fn in_place(
     source: &mut Source,
     (data_at, block): (u64, &Block),
     new: &Replacement<'_>,
-    units: &Units,
+    units: &dyn Fn(usize) -> Units,
     out: &Path,
 ) -> Result<Vec<Note>> {
     let path = source.path().to_owned();

@@ -15,6 +15,8 @@ mod rewrite;
 mod rows;
 mod scan;
 
+pub(super) use rewrite::Precision;
+
 use super::rewrite::Replacement;
 use super::selection::not_among;
 use super::source::Source;

@@ -155,7 +155,7 @@ fn missing_word(
 
 /// How the numbers of a column are written.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Precision {
+pub(in crate::read) struct Precision {
     /// Most digits behind the decimal mark.
     decimals: usize,
     /// Most digits in all.
@@ -166,7 +166,7 @@ struct Precision {
 
 impl Precision {
     /// Takes a number as it is written into account.
-    fn see(&mut self, cell: &[u8]) {
+    pub fn see(&mut self, cell: &[u8]) {
         let at = cell
             .iter()
             .position(|byte| byte.eq_ignore_ascii_case(&b'e'));
@@ -179,7 +179,7 @@ impl Precision {
         self.exponent = self.exponent.or(at.map(|at| char::from(cell[at])));
     }
 
-    fn text(&self, value: f64, decimal_comma: bool) -> String {
+    pub fn text(&self, value: f64, decimal_comma: bool) -> String {
         let text = match self.exponent {
             Some(letter) => with_exponent(value, self.digits, letter),
             // More decimals than a number has say no more than all that it has.
