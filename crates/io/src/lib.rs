@@ -167,6 +167,7 @@ mod checkpoint;
 mod commented;
 mod config;
 mod error;
+mod flac;
 mod model;
 mod networks;
 mod overlay;
@@ -188,4 +189,7 @@ pub use read::{
     ChannelSelection, ChannelSummary, Event, Format, Note, NoteKind, Opened, ReadOptions, Summary,
     TimeColumn, Variable, inspect, read_recording, rewrite_recording,
 };
-pub use write::{OUTPUT_FORMATS, Signals, check_signals, write_signals};
+pub use write::{
+    OUTPUT_FORMATS, Signals, check_each_wav, check_signals, each_wav_files, write_each_wav,
+    write_signals,
+};
