@@ -31,7 +31,8 @@ Ctrl-C ends a run so that `strt resume DIR` can take it up.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Separate {
-    /// The recording: CSV, TSV, NPY, NPZ, MATLAB, EDF, BDF, WAV, Parquet, EEGLAB or WFDB
+    /// The recording: CSV, TSV, NPY, NPZ, MATLAB, HDF5, EDF, BDF, WAV, FLAC, Ogg, Parquet, EEGLAB,
+    /// WFDB or SNIRF; also packed with gzip or zstd
     input: PathBuf,
     /// Number of sources, or `auto` to estimate it from the eigenvalues of the channels
     #[arg(

@@ -160,8 +160,10 @@ fn originals() -> Vec<(PathBuf, Vec<u8>)> {
 /// What a file of this size may cost at most: packed bytes stand for up to 1032 others, each of
 /// which may be a number.
 fn limit(path: &Path, size: usize) -> usize {
-    let packs = ["npz", "mat", "h5", "set", "parquet"]
-        .contains(&path.extension().unwrap().to_str().unwrap());
+    let packs = [
+        "npz", "mat", "h5", "set", "parquet", "flac", "ogg", "gz", "zst", "snirf",
+    ]
+    .contains(&path.extension().unwrap().to_str().unwrap());
     // Windows of decompressors, buffers of files, and what runs beside the reader.
     let fixed = if packs { 20 << 20 } else { 2 << 20 };
     fixed + size * if packs { 1032 * 9 } else { 200 }

@@ -25,9 +25,10 @@ use crate::same;
 use crate::training::{Trained, Training};
 use crate::unfinished::{self, Request, Unfinished};
 use crate::watcher::{Event, Watcher};
+use faer::Mat;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use strt_io::{Signals, check_signals};
+use strt_io::Signals;
 use strtransformer::Config;
 use strtransformer::config::Plan;
 
@@ -255,9 +256,16 @@ impl<'a> Asked<'a> {
             names: &names,
             rate: recording.sampling_rate(),
         };
+        // Sources are missing where any channel is, perhaps not one of the first.
+        let is_missing = |t: usize| recording.observations().row(t).iter().any(|y| y.is_nan());
+        let gap = Mat::from_fn(1, n_sources, |_, _| f64::NAN);
+        let has_gaps = (0..recording.n_samples()).any(is_missing);
         for format in &self.order.formats {
-            let name = format!("sources.{}", format.ending());
-            check_signals(target.join(name), &signals)?;
+            format.check(target, "sources", &signals)?;
+            if has_gaps {
+                let values = gap.as_ref();
+                format.check(target, "sources", &Signals { values, ..signals })?;
+            }
         }
         Ok(())
     }

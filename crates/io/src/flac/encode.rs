@@ -4,11 +4,11 @@
 //! or the samples themselves where that is shorter. Channels are written apart. The checksum of all
 //! samples is left open, as the format allows.
 
+use super::MAGIC;
 use super::bits::BitWriter;
 use super::checksum::Checksums;
 use super::decode::StreamInfo;
 use super::subframe::FIXED;
-use super::MAGIC;
 use std::io::{self, Write};
 
 /// Samples of a block.
@@ -163,7 +163,10 @@ fn best_residuals(samples: &[i64]) -> (usize, Vec<i64>) {
     let residuals = |order: usize| -> Vec<i64> {
         let residual = |t: usize| {
             let weights = FIXED[order].iter().enumerate();
-            samples[t] - weights.map(|(lag, w)| w * samples[t - 1 - lag]).sum::<i64>()
+            samples[t]
+                - weights
+                    .map(|(lag, w)| w * samples[t - 1 - lag])
+                    .sum::<i64>()
         };
         (order..samples.len()).map(residual).collect()
     };
@@ -186,7 +189,10 @@ fn parameters(residuals: &[i64], order: usize, length: usize) -> Vec<(u32, u64)>
         let mean = sum / (count as u64).max(1);
         let parameter = mean.max(1).ilog2().min(LARGEST_PARAMETER);
         let quotients: u64 = partition.iter().map(|&r| zigzag(r) >> parameter).sum();
-        found.push((parameter, 5 + quotients + count as u64 * u64::from(1 + parameter)));
+        found.push((
+            parameter,
+            5 + quotients + count as u64 * u64::from(1 + parameter),
+        ));
         if others.is_empty() {
             return found;
         }

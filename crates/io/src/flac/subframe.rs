@@ -92,12 +92,9 @@ fn predicted<R: BufRead>(
     let order = weights.len();
     residuals(bits, order, samples)?;
     for t in order..samples.len() {
-        let sum = weights
-            .iter()
-            .enumerate()
-            .fold(0i64, |sum, (lag, weight)| {
-                sum.wrapping_add(weight.wrapping_mul(samples[t - 1 - lag]))
-            });
+        let sum = weights.iter().enumerate().fold(0i64, |sum, (lag, weight)| {
+            sum.wrapping_add(weight.wrapping_mul(samples[t - 1 - lag]))
+        });
         samples[t] = samples[t].wrapping_add(sum >> shift);
     }
     Ok(())
@@ -108,7 +105,11 @@ fn residuals<R: BufRead>(bits: &mut Bits<R>, order: usize, samples: &mut [i64]) 
     let parameter_width = match bits.take(2)? {
         0 => 4,
         1 => 5,
-        _ => return Err(damaged("a coding of residuals that the format does not know")),
+        _ => {
+            return Err(damaged(
+                "a coding of residuals that the format does not know",
+            ));
+        }
     };
     let escape = (1 << parameter_width) - 1;
     let partition_order = bits.take(4)? as u32;

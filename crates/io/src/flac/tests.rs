@@ -17,7 +17,10 @@ fn sample(width: u32, t: usize, channel: usize) -> i64 {
 fn stream(info: StreamInfo) -> Vec<u8> {
     let mut bytes = Vec::new();
     let comments = ["WIDTH=odd".to_string()];
-    encode(&mut bytes, &info, &comments, |t, c| sample(info.width, t, c)).unwrap();
+    encode(&mut bytes, &info, &comments, |t, c| {
+        sample(info.width, t, c)
+    })
+    .unwrap();
     bytes
 }
 

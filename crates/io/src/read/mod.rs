@@ -25,9 +25,9 @@ mod npy;
 #[cfg(feature = "npz")]
 mod npz;
 mod numbers;
-mod options;
 #[cfg(feature = "ogg")]
 mod ogg;
+mod options;
 #[cfg(feature = "packed")]
 mod packed;
 #[cfg(feature = "parquet")]

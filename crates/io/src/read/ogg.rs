@@ -26,7 +26,12 @@ impl OggReader {
             true
         })?;
         if n_samples == 0 {
-            return Err(damaged(source.path(), "sound", "at least one sample", "none"));
+            return Err(damaged(
+                source.path(),
+                "sound",
+                "at least one sample",
+                "none",
+            ));
         }
         let mut contents = Contents::plain(n_samples, n_channels, Some(f64::from(rate)));
         contents.detected(format!("Vorbis at {rate} Hz, decoded to about -1…1"));

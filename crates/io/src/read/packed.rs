@@ -6,8 +6,11 @@
 //! it unpacks to may be at most [`MOST`] times its size. A file that is cut short is refused by the
 //! checksum or the end mark that both formats have. Nothing here knows what the bytes mean.
 
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
@@ -17,7 +20,7 @@ const MOST: u64 = 1100;
 /// Files below this may unpack to as much as this many bytes would.
 const SMALL: u64 = 1 << 12;
 /// Windows of zstd up to 128 MiB, as its own program takes them without being told.
-const LARGEST_WINDOW: u32 = 27;
+const LARGEST_WINDOW: u64 = 1 << 27;
 
 /// How a file is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,11 +69,7 @@ impl Packing {
                 let unpacked = flate2::read::MultiGzDecoder::new(input);
                 io::copy(&mut unpacked.take(most + 1), &mut out)?
             }
-            Packing::Zstd => {
-                let mut unpacked = zstd::stream::read::Decoder::new(input)?;
-                unpacked.window_log_max(LARGEST_WINDOW)?;
-                io::copy(&mut unpacked.take(most + 1), &mut out)?
-            }
+            Packing::Zstd => unpack_zstd(input, &mut out, most + 1)?,
         };
         if length > most {
             let what = format!("more than {MOST} times the size of the file");
@@ -95,11 +94,64 @@ impl Packing {
                 Ok(value)
             }
             Packing::Zstd => {
-                let mut packed = zstd::stream::write::Encoder::new(out, 0)?;
-                let value = fill(&mut packed);
-                packed.finish()?;
+                // The encoder of the crate takes a failing disk for a mistake of its own: it packs
+                // in memory.
+                let mut plain = Vec::new();
+                let value = fill(&mut plain);
+                out.write_all(&compress_to_vec(&plain[..], CompressionLevel::Fastest))?;
                 Ok(value)
             }
         }
     }
+}
+
+/// Unpacks one frame, up to `most` bytes and what one block has beyond them.
+fn copy_frame(
+    decoder: &mut FrameDecoder,
+    input: &mut impl BufRead,
+    out: &mut impl Write,
+    most: u64,
+) -> io::Result<u64> {
+    let mut length = 0;
+    loop {
+        let is_finished = decoder.is_finished();
+        while decoder.can_collect() > 0 {
+            length += decoder.collect_to_writer(&mut *out)? as u64;
+        }
+        if is_finished || length > most {
+            return Ok(length);
+        }
+        decoder
+            .decode_blocks(&mut *input, BlockDecodingStrategy::UptoBlocks(1))
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
+    }
+}
+
+/// Unpacks all frames, up to `most` bytes; gives how many there were. Checksums are compared where
+/// frames have one.
+fn unpack_zstd(mut input: impl BufRead, out: &mut impl Write, most: u64) -> io::Result<u64> {
+    let damaged = |text: String| io::Error::new(io::ErrorKind::InvalidData, text);
+    let mut decoder = FrameDecoder::new();
+    decoder.set_max_window_size(LARGEST_WINDOW);
+    let mut length = 0;
+    while !input.fill_buf()?.is_empty() && length < most {
+        match decoder.reset(&mut input) {
+            Ok(()) => {}
+            // Some programs keep what they know of the file in frames of their own.
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                length,
+                ..
+            })) => {
+                super::skip(&mut input, u64::from(length))?;
+                continue;
+            }
+            Err(error) => return Err(damaged(error.to_string())),
+        }
+        length += copy_frame(&mut decoder, &mut input, out, most - length)?;
+        let expected = decoder.get_checksum_from_data();
+        if length < most && expected.is_some() && expected != decoder.get_calculated_checksum() {
+            return Err(damaged("another checksum than was written".into()));
+        }
+    }
+    Ok(length)
 }

@@ -125,6 +125,11 @@ pub(crate) fn sniff(path: &Path) -> Result<(Format, Source)> {
             ending = self::ending(&path.with_extension(""));
         }
     }
+    #[cfg(feature = "packed")]
+    if ending == "set" && source.is_unpacked() {
+        let expected = "a data set beside the file of its numbers";
+        return Err(Error::kind(path, expected, "a packed one", UNPACK));
+    }
     let looks = Looks::like(&head);
     let format = match (expected(&ending), looks) {
         (Some(expected), Looks::Format(found)) if expected.contains(&found) => {

@@ -78,9 +78,7 @@ fn blocks(file: &File) -> Result<Vec<DataBlock>> {
         for (data_name, data) in numbered(file, &nirs, "data")? {
             let name = format!("{nirs_name}.{data_name}");
             let place = format!("{name}.dataTimeSeries");
-            let series = data
-                .dataset("dataTimeSeries")
-                .map_err(file.wrong(place))?;
+            let series = data.dataset("dataTimeSeries").map_err(file.wrong(place))?;
             found.push(DataBlock {
                 name,
                 nirs: nirs.clone(),
@@ -106,7 +104,11 @@ fn numbered(file: &File, group: &Group, name: &str) -> Result<Vec<(String, Group
     let mut found = Vec::new();
     for (own, member) in file.members(group)? {
         if let (Some(rest), Member::Group(group)) = (own.strip_prefix(name), member)
-            && let Some(number) = if rest.is_empty() { Some(0) } else { rest.parse::<u32>().ok() }
+            && let Some(number) = if rest.is_empty() {
+                Some(0)
+            } else {
+                rest.parse::<u32>().ok()
+            }
         {
             found.push((number, (own.clone(), group)));
         }
@@ -225,7 +227,10 @@ fn names(
         dataset.read_strings().ok()
     };
     let (sources, detectors) = (labels("sourceLabels"), labels("detectorLabels"));
-    let wavelengths = match probe.as_ref().and_then(|probe| probe.dataset("wavelengths").ok()) {
+    let wavelengths = match probe
+        .as_ref()
+        .and_then(|probe| probe.dataset("wavelengths").ok())
+    {
         Some(dataset) => {
             let count = dataset.num_elements().unwrap_or(0).min(1 << 12) as usize;
             hdf5::small(file, &dataset, count)?

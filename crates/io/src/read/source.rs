@@ -78,6 +78,12 @@ impl Source {
         Ok(self)
     }
 
+    /// Whether the bytes are not those of the file, but what they unpack to.
+    #[cfg(feature = "packed")]
+    pub fn is_unpacked(&self) -> bool {
+        self.unpacked.is_some()
+    }
+
     /// The file again, with a place of its own.
     pub fn again(&self) -> Result<Self> {
         #[cfg(feature = "packed")]
@@ -112,7 +118,12 @@ impl Source {
     }
 
     /// The file itself, for a decoder that reads where it likes.
-    #[cfg(any(feature = "npz", feature = "parquet", feature = "ogg", feature = "hdf5"))]
+    #[cfg(any(
+        feature = "npz",
+        feature = "parquet",
+        feature = "ogg",
+        feature = "hdf5"
+    ))]
     pub fn into_file(self) -> File {
         self.file
     }

@@ -79,9 +79,9 @@ fn records(rate: f64, n_samples: usize, most: usize) -> Option<Records> {
         let n_records = n_samples.div_ceil(per_record);
         let n_filled = n_records * per_record - n_samples;
         let distance = (per_record as f64 / rate).ln().abs();
-        let is_better = best.as_ref().is_none_or(|(is_filled, other, _)| {
-            (n_filled > 0, distance) < (*is_filled, *other)
-        });
+        let is_better = best
+            .as_ref()
+            .is_none_or(|(is_filled, other, _)| (n_filled > 0, distance) < (*is_filled, *other));
         if is_better {
             let records = Records {
                 per_record,
@@ -107,18 +107,13 @@ fn seconds(per_record: usize, rate: f64) -> Option<String> {
 }
 
 /// Writes the file; gives what is to be known of it.
-pub(super) fn write(
-    path: &Path,
-    signals: &Signals<'_>,
-    records: &Records,
-) -> Result<Vec<Note>> {
+pub(super) fn write(path: &Path, signals: &Signals<'_>, records: &Records) -> Result<Vec<Note>> {
     let mut bounds = Vec::new();
     for (name, column) in signals.names.iter().zip(signals.values.col_iter()) {
-        let (least, most) = column
-            .iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &value| {
-                (least.min(value), most.max(value))
-            });
+        let (least, most) = column.iter().fold(
+            (f64::INFINITY, f64::NEG_INFINITY),
+            |(least, most), &value| (least.min(value), most.max(value)),
+        );
         bounds.push(Bounds::of(least, most).ok_or_else(|| {
             Error::request(
                 path,
@@ -216,8 +211,14 @@ fn header(
     let n_signals = labels.len();
     write!(file, "{:8}{:80}{:80}", 0, "X X X X", "Startdate X X X X")?;
     write!(file, "01.01.8500.00.00{:8}{:44}", 256 * (1 + n_signals), "")?;
-    write!(file, "{:<8}{:8}{n_signals:<4}", records.n_records, records.duration)?;
-    labels.iter().try_for_each(|label| write!(file, "{label:16}"))?;
+    write!(
+        file,
+        "{:<8}{:8}{n_signals:<4}",
+        records.n_records, records.duration
+    )?;
+    labels
+        .iter()
+        .try_for_each(|label| write!(file, "{label:16}"))?;
     let columns: [(usize, &dyn Fn(&Bounds) -> String); 8] = [
         (80, &|_| String::new()),
         (8, &|_| String::new()),
@@ -281,11 +282,28 @@ mod tests {
 
     #[test]
     fn bounds_enclose_their_values() {
-        for value in [0.0, 1.0, -1.0, 0.1, -0.1, 123.456_789, -98765.4321, 3.3e-6, -7e6, 9e7] {
+        for value in [
+            0.0,
+            1.0,
+            -1.0,
+            0.1,
+            -0.1,
+            123.456_789,
+            -98765.4321,
+            3.3e-6,
+            -7e6,
+            9e7,
+        ] {
             let (least, most) = (below(value), above(value));
             let (least, most) = (least.unwrap(), most.unwrap());
-            assert!(least.1 <= value && value <= most.1, "{value} {least:?} {most:?}");
-            assert!(least.0.len() <= 8 && most.0.len() <= 8, "{least:?} {most:?}");
+            assert!(
+                least.1 <= value && value <= most.1,
+                "{value} {least:?} {most:?}"
+            );
+            assert!(
+                least.0.len() <= 8 && most.0.len() <= 8,
+                "{least:?} {most:?}"
+            );
             let step = 1e-6f64.max(value.abs() * 1e-4);
             assert!(most.1 - least.1 <= 2.0 * step, "{value} {least:?} {most:?}");
         }

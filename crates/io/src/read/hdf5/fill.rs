@@ -13,12 +13,7 @@ use std::ops::Range;
 const BATCH: usize = 1 << 18;
 
 /// Decodes a dataset, seen as `block`.
-pub(super) fn fill(
-    file: &File,
-    dataset: &Dataset,
-    block: &Block,
-    table: &mut Table,
-) -> Result<()> {
+pub(super) fn fill(file: &File, dataset: &Dataset, block: &Block, table: &mut Table) -> Result<()> {
     let Some(shape) = super::file::shape(dataset) else {
         return Ok(());
     };
@@ -122,10 +117,7 @@ fn read_tile(
         .map_err(file.wrong(place))?;
     let mut index: Vec<usize> = tile.iter().map(|range| range.start).collect();
     for Decoded(value) in values.iter() {
-        let at = index
-            .iter()
-            .zip(shape)
-            .fold(0, |at, (&i, &n)| at * n + i);
+        let at = index.iter().zip(shape).fold(0, |at, (&i, &n)| at * n + i);
         let (sample, channel) = match block.order {
             Order::Interleaved => (at / block.n_channels, at % block.n_channels),
             Order::Planar => (at % block.n_samples, at / block.n_samples),

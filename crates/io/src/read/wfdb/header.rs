@@ -193,7 +193,8 @@ fn signal(path: &Path, number: usize, line: &str, position: usize) -> Result<Sig
     let field = next();
     let digits = field.bytes().take_while(u8::is_ascii_digit).count();
     let (code, mut modifiers) = field.split_at(digits);
-    let coding = Coding::from_code(code).filter(|&coding| (coding == Coding::None) == file.is_none());
+    let coding =
+        Coding::from_code(code).filter(|&coding| (coding == Coding::None) == file.is_none());
     let coding = coding.ok_or_else(|| {
         Error::content(
             path,

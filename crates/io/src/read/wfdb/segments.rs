@@ -53,7 +53,10 @@ pub(super) fn open(path: &Path, segments: Segments) -> Result<WfdbReader> {
         None => &first.header.signals,
     };
     let mut contents = contents(signals, segments.rate, start);
-    let n_gaps = listed.iter().filter(|segment| segment.name.is_none()).count();
+    let n_gaps = listed
+        .iter()
+        .filter(|segment| segment.name.is_none())
+        .count();
     contents.detected(format!(
         "{} segments, joined as their times say; {} gaps between them are missing",
         parts.len(),
@@ -66,7 +69,10 @@ pub(super) fn open(path: &Path, segments: Segments) -> Result<WfdbReader> {
     }
     let mut mapped = Vec::new();
     for (start, record) in &parts {
-        mapped.push((*start, channels(path, signals, &record.header.signals, by_name)?));
+        mapped.push((
+            *start,
+            channels(path, signals, &record.header.signals, by_name)?,
+        ));
     }
     let per_frame = signals.iter().map(|signal| signal.per_frame).collect();
     let parts = parts.into_iter().zip(mapped);
