@@ -257,9 +257,9 @@ impl<'a> Asked<'a> {
             rate: recording.sampling_rate(),
         };
         // Sources are missing where any channel is, perhaps not one of the first.
-        let is_missing = |t: usize| recording.observations().row(t).iter().any(|y| y.is_nan());
         let gap = Mat::from_fn(1, n_sources, |_, _| f64::NAN);
-        let has_gaps = (0..recording.n_samples()).any(is_missing);
+        let mut channels = recording.observations().col_iter();
+        let has_gaps = channels.any(|channel| channel.iter().any(|value| value.is_nan()));
         for format in &self.order.formats {
             format.check(target, "sources", &signals)?;
             if has_gaps {

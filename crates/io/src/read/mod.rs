@@ -173,7 +173,7 @@ fn open(path: &Path, options: &ReadOptions) -> Result<(Format, Box<dyn Reader>)>
         Format::Flac => Box::new(flac::FlacReader::open(source)?),
         #[cfg(feature = "ogg")]
         Format::Ogg => Box::new(ogg::OggReader::open(source)?),
-        Format::Wfdb => Box::new(wfdb::WfdbReader::open(source)?),
+        Format::Wfdb => Box::new(wfdb::WfdbReader::open(source, options)?),
         #[cfg(feature = "npz")]
         Format::Npz => Box::new(npz::NpzReader::open(source, options)?),
         #[cfg(feature = "mat")]

@@ -20,11 +20,18 @@ pub(crate) struct OggReader {
 
 impl OggReader {
     pub fn open(source: Source) -> Result<Self> {
-        let mut n_samples = 0;
-        let (n_channels, rate) = decode(&source, |block| {
-            n_samples += block[0].len();
+        let mut n_decoded = 0;
+        let found = decode(&source, |block| {
+            n_decoded += block[0].len();
             true
         })?;
+        let Found {
+            n_channels, rate, ..
+        } = found;
+        // A last packet is longer than what it ends; the page tells how long the sound is.
+        let n_samples = found
+            .end
+            .map_or(n_decoded, |end| n_decoded.min(end as usize));
         if n_samples == 0 {
             return Err(damaged(
                 source.path(),
@@ -40,9 +47,16 @@ impl OggReader {
     }
 }
 
-/// Hands the blocks of a file to `take`, one list a channel, until it says `false`; gives the
-/// number of channels and the rate.
-fn decode(source: &Source, mut take: impl FnMut(&[Vec<f32>]) -> bool) -> Result<(usize, u32)> {
+/// What a file holds.
+struct Found {
+    n_channels: usize,
+    rate: u32,
+    /// Samples up to the end of the last page, of a file with one stream.
+    end: Option<u64>,
+}
+
+/// Hands the blocks of a file to `take`, one list a channel, until it says `false`.
+fn decode(source: &Source, mut take: impl FnMut(&[Vec<f32>]) -> bool) -> Result<Found> {
     let path = source.path();
     let wrong = |error: VorbisError| failed(path, told(error), "sound");
     let file = BufReader::new(source.again()?.into_file());
@@ -54,6 +68,7 @@ fn decode(source: &Source, mut take: impl FnMut(&[Vec<f32>]) -> bool) -> Result<
         let expected = "at least one channel and a rate above 0";
         return Err(damaged(path, "header", expected, found));
     }
+    let serial = stream.stream_serial();
     while let Some(block) = stream
         .read_dec_packet_generic::<Vec<Vec<f32>>>()
         .map_err(wrong)?
@@ -65,7 +80,13 @@ fn decode(source: &Source, mut take: impl FnMut(&[Vec<f32>]) -> bool) -> Result<
             break;
         }
     }
-    Ok((n_channels, rate))
+    let is_one = stream.stream_serial() == serial;
+    let end = stream.get_last_absgp().filter(|_| is_one);
+    Ok(Found {
+        n_channels,
+        rate,
+        end,
+    })
 }
 
 fn another_stream(path: &Path) -> Error {

@@ -105,6 +105,14 @@ impl Packing {
     }
 }
 
+/// What the decoder says, whose own words are those of its code.
+fn told(text: String) -> io::Error {
+    if text.contains("UnexpectedEof") || text.contains("fill whole buffer") {
+        return io::ErrorKind::UnexpectedEof.into();
+    }
+    io::Error::new(io::ErrorKind::InvalidData, "a frame that does not decode")
+}
+
 /// Unpacks one frame, up to `most` bytes and what one block has beyond them.
 fn copy_frame(
     decoder: &mut FrameDecoder,
@@ -123,14 +131,13 @@ fn copy_frame(
         }
         decoder
             .decode_blocks(&mut *input, BlockDecodingStrategy::UptoBlocks(1))
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
+            .map_err(|error| told(error.to_string()))?;
     }
 }
 
 /// Unpacks all frames, up to `most` bytes; gives how many there were. Checksums are compared where
 /// frames have one.
 fn unpack_zstd(mut input: impl BufRead, out: &mut impl Write, most: u64) -> io::Result<u64> {
-    let damaged = |text: String| io::Error::new(io::ErrorKind::InvalidData, text);
     let mut decoder = FrameDecoder::new();
     decoder.set_max_window_size(LARGEST_WINDOW);
     let mut length = 0;
@@ -145,12 +152,13 @@ fn unpack_zstd(mut input: impl BufRead, out: &mut impl Write, most: u64) -> io::
                 super::skip(&mut input, u64::from(length))?;
                 continue;
             }
-            Err(error) => return Err(damaged(error.to_string())),
+            Err(error) => return Err(told(error.to_string())),
         }
         length += copy_frame(&mut decoder, &mut input, out, most - length)?;
         let expected = decoder.get_checksum_from_data();
         if length < most && expected.is_some() && expected != decoder.get_calculated_checksum() {
-            return Err(damaged("another checksum than was written".into()));
+            let text = "another checksum than was written";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
     }
     Ok(length)

@@ -209,8 +209,13 @@ fn header(
     records: &Records,
 ) -> io::Result<()> {
     let n_signals = labels.len();
-    write!(file, "{:8}{:80}{:80}", 0, "X X X X", "Startdate X X X X")?;
-    write!(file, "01.01.8500.00.00{:8}{:44}", 256 * (1 + n_signals), "")?;
+    write!(file, "{:8}{:80}{:80}", "0", "X X X X", "Startdate X X X X")?;
+    write!(
+        file,
+        "01.01.8500.00.00{:<8}{:44}",
+        256 * (1 + n_signals),
+        ""
+    )?;
     write!(
         file,
         "{:<8}{:8}{n_signals:<4}",
@@ -273,8 +278,8 @@ mod tests {
         check(250.1, 25_010, Some((2501, "10", 0)));
         check(0.5, 7, Some((1, "2", 0)));
         check(100.0, 1000, Some((100, "1", 0)));
-        // Of a prime number of samples only single ones, or all in one, fill their records.
-        check(100.0, 997, Some((1, "0.01", 0)));
+        // Of a prime number of samples all in one record fill it.
+        check(100.0, 997, Some((997, "9.97", 0)));
         // A 256th of a second has ten characters: the last record has three samples to spare.
         check(256.0, 2557, Some((256, "1", 3)));
         check(std::f64::consts::PI, 100, None);

@@ -1,8 +1,9 @@
 //! WFDB records of PhysioNet: a header `.hea` and the signal files, or the segments, that it names.
 //!
 //! Numbers are scaled to physical units, samples that stand for missing ones become missing, skewed
-//! signals are put in their place, and a signal with several samples a frame has as many times the
-//! rate of the frames. Formats 8, 16, 24, 32, 61, 80, 160, 212, 310, 311, and FLAC in 508, 516 and
+//! signals are put in their place. Signals with several samples a frame, all with as many, have that
+//! many times the rate of the frames; where the chosen ones differ, each is averaged over its
+//! frames, as the WFDB library does. Formats 8, 16, 24, 32, 61, 80, 160, 212, 310, 311, and FLAC in 508, 516 and
 //! 524. Segments follow each other in time, those of a variable layout each with some of its
 //! signals; where a signal has none it is missing. Checksums of headers are not compared. Refused:
 //! files in other directories than the header.
@@ -15,6 +16,7 @@ mod record;
 mod samples;
 mod segments;
 
+use super::ReadOptions;
 use super::source::Source;
 use super::table::{Channel, Contents, Reader, Table};
 use crate::error::Result;
@@ -29,7 +31,7 @@ const LONGEST_HEADER: u64 = 1 << 22;
 pub(crate) struct WfdbReader {
     parts: Vec<Part>,
     contents: Contents,
-    /// Samples a frame of every channel.
+    /// Samples that become of a frame, for every channel.
     per_frame: Vec<usize>,
 }
 
@@ -43,36 +45,42 @@ struct Part {
 }
 
 impl WfdbReader {
-    pub fn open(mut source: Source) -> Result<Self> {
+    pub fn open(mut source: Source, options: &ReadOptions) -> Result<Self> {
         let path = source.path().to_owned();
         match describe(&mut source)? {
-            Described::Signals(header) => Self::of_one(&path, header),
-            Described::Segments(segments) => segments::open(&path, segments),
+            Described::Signals(header) => Self::of_one(&path, header, options),
+            Described::Segments(segments) => segments::open(&path, segments, options),
         }
     }
 
-    fn of_one(path: &Path, header: Header) -> Result<Self> {
+    fn of_one(path: &Path, header: Header, options: &ReadOptions) -> Result<Self> {
         let is_length_known = header.n_frames.is_some();
         let record = Record::open(path, header)?;
-        let mut contents = contents(&record.header.signals, record.header.rate, record.n_frames);
+        let per_frame = per_frame(path, &record.header.signals, options);
+        let mut contents = contents(
+            &record.header.signals,
+            record.header.rate,
+            record.n_frames,
+            &per_frame,
+        );
         if !is_length_known {
             contents.detected(format!(
                 "the header gives no length: the files hold {} samples",
                 record.n_frames
             ));
         }
-        for signal in &record.header.signals {
+        let signals = &record.header.signals;
+        for (signal, per_frame) in signals.iter().zip(&per_frame) {
             if signal.skew > 0 {
                 contents.detected(format!(
                     "channel `{}` is put {} samples earlier (skew)",
                     signal.name,
-                    signal.skew * signal.per_frame
+                    signal.skew.saturating_mul(*per_frame)
                 ));
             }
         }
-        let signals = &record.header.signals;
         Ok(Self {
-            per_frame: signals.iter().map(|signal| signal.per_frame).collect(),
+            per_frame,
             contents,
             parts: vec![Part {
                 start: 0,
@@ -89,21 +97,41 @@ fn describe(source: &mut Source) -> Result<Described> {
     header::parse(&path, &String::from_utf8_lossy(&text))
 }
 
+/// Samples that become of a frame, for every signal: one where the chosen signals differ in how
+/// many they have, otherwise all.
+fn per_frame(path: &Path, signals: &[Signal], options: &ReadOptions) -> Vec<usize> {
+    let names: Vec<&str> = signals.iter().map(|signal| signal.name.as_str()).collect();
+    let chosen = options.channels.as_ref();
+    // A choice that cannot be met is told where all formats tell it.
+    let chosen = chosen.and_then(|chosen| chosen.resolve(path, &names).ok());
+    let chosen = chosen.unwrap_or_else(|| (0..signals.len()).collect());
+    let of = |index: &usize| signals[*index].per_frame;
+    let differ = chosen.iter().any(|index| of(index) != of(&chosen[0]));
+    let become_of = |signal: &Signal| if differ { 1 } else { signal.per_frame };
+    signals.iter().map(become_of).collect()
+}
+
 /// The channels that signals become over so many frames.
-fn contents(signals: &[Signal], rate: f64, n_frames: usize) -> Contents {
+fn contents(signals: &[Signal], rate: f64, n_frames: usize, per_frame: &[usize]) -> Contents {
     let mut contents = Contents::default();
     contents.detected("scaled to physical units");
-    for signal in signals {
+    for (signal, &per_frame) in signals.iter().zip(per_frame) {
         let name = &signal.name;
-        let own_rate = rate * signal.per_frame as f64;
+        let own_rate = rate * per_frame as f64;
         contents.channels.push(Channel {
             name: name.clone(),
             unit: Some(signal.unit.clone()),
             rate: Some(own_rate),
-            n_samples: n_frames.saturating_mul(signal.per_frame),
+            n_samples: n_frames.saturating_mul(per_frame),
             ..Channel::default()
         });
-        if signal.per_frame > 1 {
+        if signal.per_frame > per_frame {
+            contents.warn(format!(
+                "channel `{name}` has {} samples a frame and others have not; they are averaged to \
+                 {rate} Hz: choose channels of one rate to have them all",
+                signal.per_frame
+            ));
+        } else if signal.per_frame > 1 {
             contents.detected(format!(
                 "channel `{name}` has {} samples in each of {rate} frames a second: {own_rate} Hz",
                 signal.per_frame
@@ -139,8 +167,10 @@ impl Reader for WfdbReader {
                 continue;
             }
             let wants: Vec<bool> = part.channels.iter().map(|&c| table.wants(c)).collect();
+            let per_frame: Vec<usize> = part.channels.iter().map(|&c| self.per_frame[c]).collect();
             part.record.read(
                 frames,
+                &per_frame,
                 |signal| wants[signal],
                 |signal, sample, value| {
                     if wants[signal] {

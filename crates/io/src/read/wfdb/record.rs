@@ -41,16 +41,18 @@ impl Record {
     }
 
     /// Gives `put(signal, sample, value)` the samples of the wanted signals in some frames; samples
-    /// are counted from the first of the record.
+    /// are counted from the first of the record. A signal that is to have one sample of a frame
+    /// (`per_frame`) has the mean of those that are there.
     pub fn read(
         &self,
         frames: Range<usize>,
+        per_frame: &[usize],
         wants: impl Fn(usize) -> bool,
         mut put: impl FnMut(usize, usize, f64),
     ) -> Result<()> {
         for group in &self.groups {
             if group.signals.clone().any(&wants) {
-                self.read_group(group, frames.clone(), &mut put)?;
+                self.read_group(group, frames.clone(), per_frame, &mut put)?;
             }
         }
         for (index, signal) in self.header.signals.iter().enumerate() {
@@ -71,6 +73,7 @@ impl Record {
         &self,
         group: &Group,
         frames: Range<usize>,
+        per_frame: &[usize],
         put: &mut impl FnMut(usize, usize, f64),
     ) -> Result<()> {
         let signals = &self.header.signals[group.signals.clone()];
@@ -94,18 +97,26 @@ impl Record {
         let end = frames.end.saturating_add(longest_skew).min(self.n_frames);
         for frame in 0..end {
             for (index, signal) in signals.iter().enumerate() {
+                let number = group.signals.start + index;
+                let is_averaged = per_frame[number] < signal.per_frame;
+                let (mut sum, mut count) = (0.0, 0.0);
                 for i in 0..signal.per_frame {
                     let sample = samples
                         .next(index)
                         .map_err(|error| wrong(error, &format!("frame {}", frame + 1)))?;
-                    if let Some(frame) = frame.checked_sub(signal.skew) {
-                        let value = (sample - signal.baseline) / signal.gain;
-                        put(
-                            group.signals.start + index,
-                            frame * signal.per_frame + i,
-                            value,
-                        );
+                    let value = (sample - signal.baseline) / signal.gain;
+                    if is_averaged {
+                        if !sample.is_nan() {
+                            (sum, count) = (sum + sample, count + 1.0);
+                        }
+                    } else if let Some(frame) = frame.checked_sub(signal.skew) {
+                        put(number, frame * signal.per_frame + i, value);
                     }
+                }
+                // No sample at all is 0/0, a missing value.
+                if is_averaged && let Some(frame) = frame.checked_sub(signal.skew) {
+                    let mean = (sum / count - signal.baseline) / signal.gain;
+                    put(number, frame, mean);
                 }
             }
         }

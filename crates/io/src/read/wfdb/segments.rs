@@ -6,8 +6,9 @@
 
 use super::header::{Described, Header, Segment, Segments, Signal};
 use super::record::Record;
-use super::{Part, WfdbReader, contents, describe};
+use super::{Part, WfdbReader, contents, describe, per_frame};
 use crate::error::{Error, Result};
+use crate::read::ReadOptions;
 use crate::read::source::{Source, damaged};
 use std::path::Path;
 
@@ -15,7 +16,7 @@ use std::path::Path;
 const MOST_GAPS: u64 = 64;
 
 /// Opens every segment, so that each is known to hold what is claimed of it.
-pub(super) fn open(path: &Path, segments: Segments) -> Result<WfdbReader> {
+pub(super) fn open(path: &Path, segments: Segments, options: &ReadOptions) -> Result<WfdbReader> {
     let layout = layout(path, &segments.list)?;
     let listed = &segments.list[usize::from(layout.is_some())..];
     let (mut parts, mut start, mut n_held) = (Vec::new(), 0usize, 0u64);
@@ -52,7 +53,8 @@ pub(super) fn open(path: &Path, segments: Segments) -> Result<WfdbReader> {
         Some(header) => &header.signals,
         None => &first.header.signals,
     };
-    let mut contents = contents(signals, segments.rate, start);
+    let per_frame = per_frame(path, signals, options);
+    let mut contents = contents(signals, segments.rate, start, &per_frame);
     let n_gaps = listed
         .iter()
         .filter(|segment| segment.name.is_none())
@@ -74,7 +76,6 @@ pub(super) fn open(path: &Path, segments: Segments) -> Result<WfdbReader> {
             channels(path, signals, &record.header.signals, by_name)?,
         ));
     }
-    let per_frame = signals.iter().map(|signal| signal.per_frame).collect();
     let parts = parts.into_iter().zip(mapped);
     Ok(WfdbReader {
         parts: parts
