@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use lewton::VorbisError;
 use lewton::inside_ogg::OggStreamReader;
 use std::io::{self, BufReader};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// An Ogg Vorbis file.
@@ -55,8 +56,16 @@ struct Found {
     end: Option<u64>,
 }
 
-/// Hands the blocks of a file to `take`, one list a channel, until it says `false`.
-fn decode(source: &Source, mut take: impl FnMut(&[Vec<f32>]) -> bool) -> Result<Found> {
+/// Hands the blocks of a file to `take`, one list a channel, until it says `false`. The decoder
+/// panics on some damaged streams whose checksums are right; that is an error like any other here.
+fn decode(source: &Source, take: impl FnMut(&[Vec<f32>]) -> bool) -> Result<Found> {
+    catch_unwind(AssertUnwindSafe(|| decode_all(source, take))).unwrap_or_else(|_| {
+        let expected = "a stream that can be decoded";
+        Err(damaged(source.path(), "sound", expected, "other bytes"))
+    })
+}
+
+fn decode_all(source: &Source, mut take: impl FnMut(&[Vec<f32>]) -> bool) -> Result<Found> {
     let path = source.path();
     let wrong = |error: VorbisError| failed(path, told(error), "sound");
     let file = BufReader::new(source.again()?.into_file());
