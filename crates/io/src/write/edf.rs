@@ -202,6 +202,9 @@ fn label(name: &str) -> String {
         .collect()
 }
 
+/// What a column of the header says of a signal.
+type Text<'a> = &'a dyn Fn(&Bounds) -> String;
+
 fn header(
     file: &mut dyn Write,
     labels: &[String],
@@ -224,7 +227,7 @@ fn header(
     labels
         .iter()
         .try_for_each(|label| write!(file, "{label:16}"))?;
-    let columns: [(usize, &dyn Fn(&Bounds) -> String); 8] = [
+    let columns: [(usize, Text<'_>); 8] = [
         (80, &|_| String::new()),
         (8, &|_| String::new()),
         (8, &|bounds| bounds.least.0.clone()),

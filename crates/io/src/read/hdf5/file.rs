@@ -27,7 +27,7 @@ pub(in crate::read) struct File {
 /// A group, or an array.
 pub(in crate::read) enum Member {
     Group(Group),
-    Dataset(Dataset),
+    Dataset(Box<Dataset>),
 }
 
 impl File {
@@ -68,7 +68,7 @@ impl File {
         });
         let datasets = datasets.into_iter().map(|dataset| {
             let name = dataset.name().to_string();
-            (name, Member::Dataset(dataset))
+            (name, Member::Dataset(Box::new(dataset)))
         });
         Ok(groups.chain(datasets).collect())
     }

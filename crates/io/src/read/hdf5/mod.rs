@@ -91,7 +91,7 @@ impl Loading {
                 if dataset.attribute("MATLAB_empty").is_ok() {
                     return Ok(Value::Other("an empty array"));
                 }
-                return self.store.array(dataset, class.as_deref());
+                return self.store.array(*dataset, class.as_deref());
             }
             Member::Group(group) => group,
         };
@@ -109,7 +109,7 @@ impl Loading {
                 && let Member::Dataset(dataset) = &member
                 && let Some(labels) = self.labels(dataset)?
             {
-                return Ok(Value::Struct(labels));
+                return Ok(labels);
             }
             fields.push((name, self.value(member, depth + 1)?));
         }
@@ -118,7 +118,7 @@ impl Loading {
 
     /// The texts that a list of references points to, each as the only field of a structure;
     /// `None` when it is no such list.
-    fn labels(&mut self, dataset: &Dataset) -> Result<Option<Vec<Vec<(String, Value)>>>> {
+    fn labels(&mut self, dataset: &Dataset) -> Result<Option<Value>> {
         let count = dataset.num_elements().unwrap_or(u64::MAX);
         if !matches!(dataset.dtype(), Datatype::Reference { .. }) || count > LONGEST as u64 {
             return Ok(None);
@@ -127,12 +127,12 @@ impl Loading {
         let mut elements = Vec::new();
         for address in addresses {
             let value = match self.referred()?.get(&(address as u64)).cloned() {
-                Some(label) => self.value(Member::Dataset(label), DEEPEST)?,
+                Some(label) => self.value(Member::Dataset(Box::new(label)), DEEPEST)?,
                 None => Value::Other("a reference to nothing"),
             };
             elements.push(vec![("labels".to_string(), value)]);
         }
-        Ok(Some(elements))
+        Ok(Some(Value::Struct(elements)))
     }
 
     fn referred(&mut self) -> Result<&HashMap<u64, Dataset>> {
