@@ -490,7 +490,7 @@ class StrTransformer(Fitting):
             What the estimator was fitted on; only needed where it was loaded or unpickled since.
         overwrite : bool, default=False
             Replace the folder of an earlier run. Nothing else is ever replaced.
-        formats : sequence of {"mat", "parquet", "wav"}, default=()
+        formats : sequence of {"mat", "parquet", "wav", "wavs", "flac", "edf"}, default=()
             Formats of the sources besides NPY and CSV.
         figures : bool, default=False
             Write the figures of the report as SVG and PNG too.

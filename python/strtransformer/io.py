@@ -36,8 +36,9 @@ def read(
     """Read a recording from a file.
 
     The format is found by the contents of the file: CSV and other text, NPY, NPZ, MATLAB (5 to
-    7.3), EDF, BDF, GDF, BrainVision, FIF (raw), XDF, WAV, Parquet, EEGLAB ``.set`` and WFDB.
-    Everything that was detected or left out is in ``notes``.
+    7.3), HDF5, EDF, BDF, GDF, BrainVision, FIF (raw), XDF, EEGLAB ``.set``, SNIRF, WFDB, WAV,
+    FLAC, Ogg Vorbis and Parquet; also packed with gzip or zstd. Everything that was detected or
+    left out is in ``notes``.
 
     Parameters
     ----------
@@ -149,7 +150,7 @@ def save(
         What the estimator was fitted on; only needed where it was loaded or unpickled since.
     overwrite : bool, default=False
         Replace the folder of an earlier run.
-    formats : sequence of {"mat", "parquet", "wav"}, default=()
+    formats : sequence of {"mat", "parquet", "wav", "wavs", "flac", "edf"}, default=()
         Formats of the sources besides NPY and CSV.
     figures : bool, default=False
         Write the figures of the report as SVG and PNG too.

@@ -28,7 +28,8 @@ Examples:
 
 What the sources do not explain stays in the channels. The file is a copy of the recording with
 other numbers: header, events, other channels and samples that were not read are as they were.
-With another ending (.npy, .csv, .mat, .parquet, .wav) the cleaned channels alone are written.";
+With another ending (.npy, .csv, .mat, .parquet, .wav, .flac, .edf) the cleaned channels alone are
+written. A recording packed with gzip or zstd is packed again where the name of --out says so.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -99,7 +100,9 @@ impl Clean {
             }
             self.tell_of_span(&opened, &options, &path);
         } else {
-            write_signals(&out, &signals(cleaned.as_ref(), recording))?;
+            for found in write_signals(&out, &signals(cleaned.as_ref(), recording))? {
+                self.say(&found.to_string());
+            }
         }
         self.tell_of_missing(recording, &removed);
         self.tell(&out, &removed, &names);
@@ -272,14 +275,18 @@ fn signals<'a>(values: MatRef<'a, f64>, recording: &'a Recording) -> Signals<'a>
     }
 }
 
-/// `recording.edf` → `recording_clean.edf`, in the current folder.
+/// `recording.edf` → `recording_clean.edf`, `recording.csv.gz` → `recording_clean.csv.gz`, in the
+/// current folder.
 fn default_out(input: &Path) -> PathBuf {
-    let stem = input.file_stem().unwrap_or(input.as_os_str());
+    let plain = unpacked(input);
+    let stem = plain.file_stem().unwrap_or(plain.as_os_str());
     let mut name = stem.to_os_string();
     name.push("_clean");
-    if let Some(ending) = input.extension() {
-        name.push(".");
-        name.push(ending);
+    for path in [Some(plain.as_path()), (plain != input).then_some(input)] {
+        if let Some(ending) = path.and_then(Path::extension) {
+            name.push(".");
+            name.push(ending);
+        }
     }
     name.into()
 }
@@ -292,10 +299,23 @@ fn form(path: &Path) -> String {
     }
 }
 
+/// The ending of a name, that of a packed file aside.
 fn ending(path: &Path) -> String {
-    path.extension()
+    unpacked(path)
+        .extension()
         .map(|ending| ending.to_string_lossy().to_lowercase())
         .unwrap_or_default()
+}
+
+/// The name that a file has when it is unpacked.
+fn unpacked(path: &Path) -> PathBuf {
+    let ending = path
+        .extension()
+        .map(|ending| ending.to_string_lossy().to_lowercase());
+    match ending.as_deref() {
+        Some("gz" | "zst") => path.with_extension(""),
+        _ => path.to_owned(),
+    }
 }
 
 impl Channels {

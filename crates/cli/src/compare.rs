@@ -7,6 +7,7 @@
 
 use crate::ending::Ending;
 use crate::failure::{Failure, Outcome};
+use crate::formats::formats;
 use crate::methods::{Found, MethodName, Task};
 use crate::output;
 use crate::progress::under_way;
@@ -17,8 +18,9 @@ use clap::Args;
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use strt_io::{ReadOptions, Signals, write_signals, write_text};
+use strt_io::{ReadOptions, Signals, write_text};
 use strt_report::{ComparedMethod, ComparisonPage};
+use strt_runs::Format;
 use strt_runs::folder::{Kind, Planned, SUMMARY};
 use strt_runs::results::summary::source_names;
 use strt_runs::results::write_json;
@@ -49,6 +51,9 @@ pub struct Compare {
     /// .compare, in the current folder]
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Further formats of the sources; npy and csv are always written
+    #[arg(long, value_parser = formats(), value_delimiter = ',', value_name = "LIST")]
+    format: Vec<Format>,
     /// Replace the folder of an earlier comparison
     #[arg(long)]
     overwrite: bool,
@@ -136,6 +141,7 @@ impl Compare {
             }
             None => None,
         };
+        self.check_formats(&target, recording)?;
         let (found, failed) = self.run_methods(recording)?;
         let mut scores = Vec::new();
         for (method, found) in &found {
@@ -240,6 +246,52 @@ impl Compare {
         })
     }
 
+    /// What `strt separate` writes of the sources, for every method: in all formats, denoised where
+    /// the method can do that, and the mixing where it has one.
+    fn write_method(
+        &self,
+        folder: &Path,
+        method: &str,
+        found: &Found,
+        sources: &Signals<'_>,
+        recording: &Recording,
+    ) -> Outcome {
+        for format in Format::with_defaults(&self.format) {
+            format.write(folder, method, sources)?;
+            if let Some(denoised) = &found.denoised {
+                let values = denoised.as_ref();
+                let stem = format!("{method}_denoised");
+                format.write(folder, &stem, &Signals { values, ..*sources })?;
+            }
+        }
+        if let Some(mixing) = &found.mixing {
+            let text = mixing_csv(recording.channel_names(), sources.names, mixing.as_ref());
+            write_text(folder.join(format!("{method}_mixing.csv")), &text)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the sources will fit into the files that were asked for: better now than after all
+    /// methods have run.
+    fn check_formats(&self, folder: &Path, recording: &Recording) -> Outcome {
+        let observations = recording.observations();
+        let names = source_names(observations.ncols());
+        for format in &self.format {
+            // A gap in any channel is one in all sources.
+            let values = match format {
+                Format::Flac => observations.subcols(0, names.len().min(self.sources as usize)),
+                _ => observations,
+            };
+            let signals = Signals {
+                values,
+                names: &names[..values.ncols()],
+                rate: recording.sampling_rate(),
+            };
+            format.check(folder, "sources", &signals)?;
+        }
+        Ok(())
+    }
+
     fn write(
         &self,
         folder: &Path,
@@ -257,7 +309,7 @@ impl Compare {
                 names: &names,
                 rate: recording.sampling_rate(),
             };
-            write_signals(folder.join(format!("{method}.npy")), &signals)?;
+            self.write_method(folder, &method.to_string(), result, &signals, recording)?;
             let matching = matched(values, first)?;
             let order: Vec<Option<usize>> = (0..first.ncols())
                 .map(|k| matching.matched().iter().position(|&j| j == Some(k)))
@@ -304,6 +356,19 @@ impl Compare {
         write_text(folder.join("compare.csv"), &csv)?;
         Ok(write_json(&folder.join(SUMMARY), summary)?)
     }
+}
+
+/// A mixing matrix: a line a channel, a column a source.
+fn mixing_csv(channels: &[String], sources: &[String], mixing: MatRef<'_, f64>) -> String {
+    let mut text = format!("channel,{}\n", sources.join(","));
+    for (channel, row) in channels.iter().zip(mixing.row_iter()) {
+        let quoted = channel.replace('"', "\"\"");
+        text.push_str(&format!("\"{quoted}\""));
+        row.iter()
+            .for_each(|value| text.push_str(&format!(",{value}")));
+        text.push('\n');
+    }
+    text
 }
 
 /// The sources of one method matched with those of another.

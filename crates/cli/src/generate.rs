@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use strt_io::{Signals, write_signals};
+use strt_io::Signals;
 use strt_runs::Format;
 use strt_runs::folder::{Kind, Planned};
 use strt_runs::results::summary::source_names;
@@ -173,11 +173,11 @@ pub fn write_signals_of(problem: &Problem, folder: &Path, formats: &[Format]) ->
             let signals = Signals {
                 values,
                 names,
-                // Sound needs a rate; generated samples have none, so the usual one of sound is
-                // taken.
-                rate: (format == Format::Wav).then_some(44_100.0),
+                // Sound and EDF need a rate; generated samples have none, so the usual one of
+                // sound is taken.
+                rate: format.needs_rate().then_some(44_100.0),
             };
-            write_signals(folder.join(format!("{name}.{}", format.ending())), &signals)?;
+            format.write(folder, name, &signals)?;
         }
     }
     Ok(())

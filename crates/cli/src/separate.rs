@@ -32,8 +32,8 @@ Ctrl-C ends a run so that `strt resume DIR` can take it up.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Separate {
-    /// The recording: CSV, TSV, NPY, NPZ, MATLAB, EDF, BDF, GDF, BrainVision, FIF, XDF, WAV,
-    /// Parquet, EEGLAB or WFDB
+    /// The recording: CSV, TSV, NPY, NPZ, MATLAB, HDF5, EDF, BDF, GDF, BrainVision, FIF, XDF,
+    /// EEGLAB, SNIRF, WFDB, WAV, FLAC, Ogg or Parquet; also packed with gzip or zstd
     input: PathBuf,
     /// Number of sources; `auto` estimates it from structure in time that noise has not, `mdl`
     /// from the eigenvalues of the channels

@@ -23,8 +23,8 @@ pub struct Transform {
     model: PathBuf,
     /// A recording with the channels of the one that the model was trained on
     input: PathBuf,
-    /// File for the sources: .npy, .csv, .mat, .parquet or .wav [default: name of the input with
-    /// the ending .sources.npy, or .denoised.npy, in the current folder]
+    /// File for the sources: .npy, .csv, .mat, .parquet, .wav, .flac or .edf [default: name of the
+    /// input with the ending .sources.npy, or .denoised.npy, in the current folder]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Replace the file
@@ -117,7 +117,7 @@ impl Transform {
         recording: &Recording,
     ) -> Outcome {
         let rate = recording.sampling_rate();
-        write_signals(
+        let notes = write_signals(
             out,
             &Signals {
                 values,
@@ -125,6 +125,9 @@ impl Transform {
                 rate,
             },
         )?;
+        if !self.quiet {
+            notes.iter().for_each(|found| note(&found.to_string()));
+        }
         Ok(())
     }
 

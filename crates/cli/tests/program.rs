@@ -522,7 +522,21 @@ fn compare_scores_methods_with_and_without_a_reference() {
         .find(|method| method["method"] == "sobi")
         .unwrap();
     assert!(sobi["mac"].as_f64().unwrap() > 0.9);
-    assert!(place.names("scored").contains(&"picard.npy".to_string()));
+    let files = place.names("scored");
+    for file in [
+        "picard.npy",
+        "picard.csv",
+        "picard_mixing.csv",
+        "strt_denoised.csv",
+    ] {
+        assert!(files.contains(&file.to_string()), "{file}: {files:?}");
+    }
+    let refused = place.strt(&[&fixed[..], &["--format", "edf", "--overwrite"]].concat());
+    assert!(
+        refused.status == 1 && refused.stderr.contains("which EDF needs"),
+        "{}",
+        refused.stderr
+    );
     let ran = place.done(&[&fixed[..], &["--methods", "sobi,amuse", "-q", "--json"]].concat());
     let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert!(

@@ -1,19 +1,18 @@
-//! Reads a recording and writes it in another format:
-//! `cargo run --release --package strt-io --example convert -- recording.edf recording.csv`
-//! A third word names the array or stream to take from a file that holds several.
+//! Reads a recording, or some of its channels, and writes it in another format:
+//! `cargo run --release --package strt-io --example convert -- recording.edf recording.csv [1-8]`
 
 use std::error::Error;
 use strt_io::{ReadOptions, Signals, read_recording, write_signals};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (from, to, variable) = match arguments.as_slice() {
+    let (from, to, channels) = match arguments.as_slice() {
         [from, to] => (from, to, None),
-        [from, to, variable] => (from, to, Some(variable.clone())),
+        [from, to, channels] => (from, to, Some(channels.as_str().into())),
         _ => return Err("give two files: one to read and one to write".into()),
     };
     let options = ReadOptions {
-        variable,
+        channels,
         ..ReadOptions::default()
     };
     let opened = read_recording(from, &options)?;
@@ -26,6 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         names: recording.channel_names(),
         rate: recording.sampling_rate(),
     };
-    write_signals(to, &signals)?;
+    for note in write_signals(to, &signals)? {
+        println!("{note}");
+    }
     Ok(())
 }

@@ -24,17 +24,21 @@
 //! | NPY | npy | real numbers of 8 to 64 bits; 1 or 2 dimensions | |
 //! | NPZ | npz | the only such array, or the one named; the rate from `fs` | `npz` |
 //! | MATLAB 5–7 | mat | as NPZ; fields of structures as `name.field` | `mat` |
-//! | MATLAB 7.3, HDF5 | mat, h5, hdf5 | the same; what MATLAB and h5py write by default | `hdf5` |
+//! | MATLAB 7.3, HDF5 | mat, h5, hdf5 | the same; all versions of groups and chunks | `hdf5` |
+//! | SNIRF | snirf | channels `S1_D1 760`; stimuli are events | `hdf5` |
 //! | EEGLAB | set (with fdt) | either of MATLAB's formats; epochs are joined | `mat`, `hdf5` |
 //! | EDF, EDF+ | edf | physical units; gaps are missing; one rate at a time | |
 //! | BDF, BDF+ | bdf | the same; `Status` only when it is asked for | |
 //! | WAV | wav | 8, 16, 24, 32 bits (scaled to −1…1), floating point of 32 and 64 bits | |
+//! | FLAC | flac | 4 to 32 bits, scaled to −1…1 | |
+//! | Ogg Vorbis | ogg, oga | what the decoder gives | `ogg` |
 //! | Parquet | parquet, pq | numeric columns; not packed, snappy, gzip, lz4, zstd | `parquet` |
-//! | WFDB | hea, dat, or none | formats 16, 24, 32, 61, 80, 160, 212; physical units | |
+//! | WFDB | hea, dat, or none | all formats, FLAC included; segments; physical units | |
 //! | BrainVision | vhdr, vmrk, eeg | binary and text, multiplexed and vectorized; physical units | |
 //! | FIF | fif | raw data, also in several files; no projections; gaps are missing | |
 //! | GDF 1.x, 2.x | gdf | physical units; one rate at a time; the table of events | |
 //! | XDF | xdf | one stream with a rate; clocks as `pyxdf`; breaks are missing | `xdf` |
+//! | any of these | csv.gz, npy.zst, … | unpacked to a temporary file first | `packed` |
 //!
 //! Markers of BrainVision, annotations and triggers of FIF, tables of GDF and streams of texts of XDF
 //! are [`Event`]s; electrodes of BrainVision and FIF have positions.
@@ -43,8 +47,9 @@
 //! empty cell and `NA`, `N/A`, `NaN`, `null`, `None`, `?` and `-` in any case are missing; an
 //! infinite number is an error in every format.
 //!
-//! [`write_signals`] writes NPY, CSV, MATLAB 5 and WAV without any feature, and Parquet with
-//! `parquet`. A format that was not built in is refused with the name of its feature.
+//! [`write_signals`] writes NPY, CSV, MATLAB 5, WAV, FLAC and EDF without any feature, and Parquet
+//! with `parquet`; [`write_each_wav`] writes one sound file a signal. A format that was not built in
+//! is refused with the name of its feature.
 //! [`rewrite_recording`] copies a recording in its own format with other numbers: text, NPY, WAV,
 //! EDF, BDF, BrainVision, FIF, MATLAB 5–7 and EEGLAB in these.
 //!
@@ -174,6 +179,7 @@ mod checkpoint;
 mod commented;
 mod config;
 mod error;
+mod flac;
 mod model;
 mod networks;
 mod overlay;
@@ -195,4 +201,7 @@ pub use read::{
     ChannelSelection, ChannelSummary, Event, Format, Note, NoteKind, Opened, ReadOptions, Summary,
     TimeColumn, Variable, inspect, read_recording, rewrite_recording,
 };
-pub use write::{OUTPUT_FORMATS, Signals, check_signals, write_signals};
+pub use write::{
+    OUTPUT_FORMATS, Signals, check_each_wav, check_signals, each_wav_files, write_each_wav,
+    write_signals,
+};

@@ -35,6 +35,10 @@ fn formats_that_are_not_built_in_are_refused() {
     read("plain.mat", "mat", cfg!(feature = "mat"));
     read("inside.set", "mat", cfg!(feature = "mat"));
     read("v73.mat", "hdf5", cfg!(feature = "hdf5"));
+    read("probe.snirf", "hdf5", cfg!(feature = "hdf5"));
+    read("vorbis.ogg", "ogg", cfg!(feature = "ogg"));
+    read("pcm_16.flac", "none", true);
+    read("w516.hea", "none", true);
     read("snappy.parquet", "parquet", cfg!(feature = "parquet"));
     read("streams.xdf", "xdf", cfg!(feature = "xdf"));
     read("mne_short_raw.fif", "none", true);

@@ -26,9 +26,10 @@ use crate::same;
 use crate::training::{Trained, Training};
 use crate::unfinished::{self, Request, Unfinished};
 use crate::watcher::{Event, Watcher};
+use faer::Mat;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use strt_io::{Signals, check_signals};
+use strt_io::Signals;
 use strtransformer::Config;
 use strtransformer::config::Plan;
 
@@ -256,9 +257,16 @@ impl<'a> Asked<'a> {
             names: &names,
             rate: recording.sampling_rate(),
         };
+        // Sources are missing where any channel is, perhaps not one of the first.
+        let gap = Mat::from_fn(1, n_sources, |_, _| f64::NAN);
+        let mut channels = recording.observations().col_iter();
+        let has_gaps = channels.any(|channel| channel.iter().any(|value| value.is_nan()));
         for format in &self.order.formats {
-            let name = format!("sources.{}", format.ending());
-            check_signals(target.join(name), &signals)?;
+            format.check(target, "sources", &signals)?;
+            if has_gaps {
+                let values = gap.as_ref();
+                format.check(target, "sources", &Signals { values, ..signals })?;
+            }
         }
         Ok(())
     }

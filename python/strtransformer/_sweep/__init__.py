@@ -106,8 +106,9 @@ def sweep(
         delimiter, time_column, as the options of ``strt separate``. For arrays only the rate is of
         use.
     formats : sequence of str
-        Further formats of the sources, of ``"mat"``, ``"parquet"``, ``"wav"``. Tasks that are
-        finished are not written again in other formats.
+        Further formats of the sources, of ``"mat"``, ``"parquet"``, ``"wav"``, ``"wavs"`` (one file
+        a source), ``"flac"``, ``"edf"``. Tasks that are finished are not written again in other
+        formats.
     backend : {"loky", "dask", "ray", ...}, optional
         Any backend of joblib. None takes what an enclosing ``joblib.parallel_config`` says, else
         loky. ``"dask"`` needs an active ``distributed.Client``, ``"ray"`` starts or joins a ray

@@ -104,7 +104,7 @@ _READING = (
     "time_column",
 )
 #: Formats of the sources.
-_FORMATS = ("npy", "csv", "mat", "parquet", "wav")
+_FORMATS = ("npy", "csv", "mat", "parquet", "wav", "wavs", "flac", "edf")
 
 
 def checked_reading(reading: Any) -> dict[str, Any]:

@@ -16,6 +16,7 @@ mod edf;
 mod eeglab;
 mod events;
 mod fif;
+mod flac;
 mod gdf;
 #[cfg(feature = "hdf5")]
 mod hdf5;
@@ -27,12 +28,18 @@ mod npy;
 #[cfg(feature = "npz")]
 mod npz;
 mod numbers;
+#[cfg(feature = "ogg")]
+mod ogg;
 mod options;
+#[cfg(feature = "packed")]
+mod packed;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod rewrite;
 mod selection;
 mod sniff;
+#[cfg(feature = "hdf5")]
+mod snirf;
 mod source;
 mod table;
 mod text;
@@ -43,6 +50,7 @@ mod wfdb;
 mod xdf;
 
 pub use events::Event;
+pub(crate) use numbers::skip;
 pub use options::{ChannelSummary, Note, NoteKind, Opened, ReadOptions, Summary, TimeColumn};
 pub use rewrite::rewrite_recording;
 pub use selection::ChannelSelection;
@@ -50,7 +58,6 @@ pub use sniff::Format;
 pub use table::Variable;
 
 use crate::error::{Error, Result};
-use source::Source;
 use std::path::Path;
 use table::{Contents, Reader, Table};
 
@@ -163,14 +170,16 @@ pub fn inspect(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Summary>
 
 fn open(path: &Path, options: &ReadOptions) -> Result<(Format, Box<dyn Reader>)> {
     options.check(path)?;
-    let (format, path) = sniff::sniff(path)?;
-    let source = Source::open(&path)?;
+    let (format, source) = sniff::sniff(path)?;
     let reader: Box<dyn Reader> = match format {
         Format::Text => Box::new(text::TextReader::open(source, options)?),
         Format::Npy => Box::new(npy::NpyReader::open(source, options)?),
         Format::Edf | Format::Bdf => Box::new(edf::EdfReader::open(source, format)?),
         Format::Wav => Box::new(wav::WavReader::open(source)?),
-        Format::Wfdb => Box::new(wfdb::WfdbReader::open(source)?),
+        Format::Flac => Box::new(flac::FlacReader::open(source)?),
+        #[cfg(feature = "ogg")]
+        Format::Ogg => Box::new(ogg::OggReader::open(source)?),
+        Format::Wfdb => Box::new(wfdb::WfdbReader::open(source, options)?),
         Format::BrainVision => Box::new(brainvision::BrainVisionReader::open(source)?),
         Format::Fif => Box::new(fif::FifReader::open(source)?),
         Format::Gdf => Box::new(gdf::GdfReader::open(source)?),
@@ -182,6 +191,8 @@ fn open(path: &Path, options: &ReadOptions) -> Result<(Format, Box<dyn Reader>)>
         Format::Mat5 => matlab::open(mat5::load(source)?, options)?,
         #[cfg(feature = "hdf5")]
         Format::Hdf5 => matlab::open(hdf5::load(source)?, options)?,
+        #[cfg(feature = "hdf5")]
+        Format::Snirf => snirf::open(source, options)?,
         #[cfg(feature = "mat")]
         Format::Eeglab => eeglab::open(source, options)?,
         #[cfg(feature = "parquet")]
@@ -190,14 +201,15 @@ fn open(path: &Path, options: &ReadOptions) -> Result<(Format, Box<dyn Reader>)>
         _ => {
             let feature = match format {
                 Format::Npz => "npz",
-                Format::Hdf5 => "hdf5",
+                Format::Hdf5 | Format::Snirf => "hdf5",
+                Format::Ogg => "ogg",
                 Format::Parquet => "parquet",
                 Format::Xdf => "xdf",
                 _ => "mat",
             };
             let format = format.name();
             return Err(Error::NotBuilt {
-                path,
+                path: source.path().to_owned(),
                 format,
                 feature,
             });

@@ -6,6 +6,8 @@
 //! bytes.
 
 use super::brainvision;
+#[cfg(feature = "packed")]
+use super::packed::Packing;
 use super::source::Source;
 use crate::error::{Error, Result};
 use std::fmt;
@@ -31,6 +33,10 @@ pub enum Format {
     Bdf,
     /// Sound.
     Wav,
+    /// Sound, packed without loss.
+    Flac,
+    /// Sound, packed with loss: Vorbis in Ogg.
+    Ogg,
     /// A Parquet table.
     Parquet,
     /// EEGLAB, with or without a separate `.fdt` file.
@@ -45,6 +51,8 @@ pub enum Format {
     Gdf,
     /// XDF of the lab streaming layer.
     Xdf,
+    /// Near-infrared spectroscopy in HDF5.
+    Snirf,
 }
 
 impl Format {
@@ -59,6 +67,9 @@ impl Format {
             Format::Edf => "EDF",
             Format::Bdf => "BDF",
             Format::Wav => "WAV",
+            Format::Flac => "FLAC",
+            Format::Ogg => "Ogg Vorbis",
+            Format::Snirf => "SNIRF",
             Format::Parquet => "Parquet",
             Format::Eeglab => "EEGLAB",
             Format::Wfdb => "WFDB",
@@ -79,6 +90,9 @@ impl Format {
             Format::Edf => "edf",
             Format::Bdf => "bdf",
             Format::Wav => "wav",
+            Format::Flac => "flac",
+            Format::Ogg => "ogg",
+            Format::Snirf => "snirf",
             Format::Parquet => "parquet",
             Format::Eeglab => "set",
             Format::Wfdb => "hea",
@@ -96,24 +110,21 @@ impl fmt::Display for Format {
     }
 }
 
-/// Finds the format, and the file to start from: the header where another file of a WFDB record or
-/// a BrainVision recording is named.
-pub(crate) fn sniff(path: &Path) -> Result<(Format, PathBuf)> {
+/// Finds the format, and the file to start from, unpacked: the header where another file of a WFDB
+/// record or a BrainVision recording is named.
+pub(crate) fn sniff(path: &Path) -> Result<(Format, Source)> {
     let header = path.with_extension("hea");
     let longer = PathBuf::from(format!("{}.hea", path.display()));
     if !path.exists() && longer.is_file() {
-        return Ok((Format::Wfdb, longer));
+        return Ok((Format::Wfdb, Source::open(&longer)?));
     }
-    let ending = path
-        .extension()
-        .map(|ending| ending.to_string_lossy().to_lowercase())
-        .unwrap_or_default();
+    let mut ending = ending(path);
     // The signals of WFDB have no magic; the header beside them tells.
     if ending == "dat" && header.is_file() {
-        return Ok((Format::Wfdb, header));
+        return Ok((Format::Wfdb, Source::open(&header)?));
     }
     if let Some(header) = brainvision::header_of(path, &ending)? {
-        return Ok((Format::BrainVision, header));
+        return Ok((Format::BrainVision, Source::open(&header)?));
     }
     let mut source = Source::open(path)?;
     if ending == "fdt" {
@@ -125,7 +136,20 @@ pub(crate) fn sniff(path: &Path) -> Result<(Format, PathBuf)> {
             "give the .set file beside it",
         ));
     }
-    let head = source.head(4096)?;
+    let mut head = source.head(4096)?;
+    #[cfg(feature = "packed")]
+    if let Some(packing) = Packing::of(&head) {
+        source = source.unpacked(packing)?;
+        head = source.head(4096)?;
+        if Packing::named(path).is_some() {
+            ending = self::ending(&path.with_extension(""));
+        }
+    }
+    #[cfg(feature = "packed")]
+    if ending == "set" && source.is_unpacked() {
+        let expected = "a data set beside the file of its numbers";
+        return Err(Error::kind(path, expected, "a packed one", UNPACK));
+    }
     let looks = Looks::like(&head);
     let format = match (expected(&ending), looks) {
         (Some(expected), Looks::Format(found)) if expected.contains(&found) => {
@@ -162,7 +186,13 @@ pub(crate) fn sniff(path: &Path) -> Result<(Format, PathBuf)> {
             ));
         }
     };
-    Ok((format, path.to_owned()))
+    Ok((format, source))
+}
+
+/// The ending of a name, in small letters.
+fn ending(path: &Path) -> String {
+    let ending = path.extension().unwrap_or_default();
+    ending.to_string_lossy().to_lowercase()
 }
 
 /// The formats that an ending stands for.
@@ -177,6 +207,9 @@ fn expected(ending: &str) -> Option<&'static [Format]> {
         "edf" => &[Format::Edf],
         "bdf" => &[Format::Bdf],
         "wav" | "wave" => &[Format::Wav],
+        "flac" => &[Format::Flac],
+        "ogg" | "oga" => &[Format::Ogg],
+        "snirf" => &[Format::Snirf, Format::Hdf5],
         "parquet" | "pq" => &[Format::Parquet],
         "hea" => &[Format::Wfdb],
         "vhdr" | "ahdr" => &[Format::BrainVision],
@@ -188,10 +221,10 @@ fn expected(ending: &str) -> Option<&'static [Format]> {
 }
 
 impl Format {
-    /// EEGLAB files look like MATLAB files; only their name tells.
+    /// EEGLAB files look like MATLAB files, SNIRF files like HDF5; only their name tells.
     fn or(self, found: Format) -> Format {
         match self {
-            Format::Eeglab => Format::Eeglab,
+            Format::Eeglab | Format::Snirf => self,
             _ => found,
         }
     }
@@ -209,14 +242,15 @@ const UNPACK: &str = "unpack it first";
 
 /// First bytes of files that people mistake for recordings, or hope can be read.
 const KNOWN_BUT_NOT_READ: &[(&[u8], &str, &str)] = &[
+    #[cfg(not(feature = "packed"))]
     (b"\x1f\x8b", "a gzip file", UNPACK),
     (b"BZh", "a bzip2 file", UNPACK),
     (b"\xfd7zXZ\0", "an xz file", UNPACK),
+    #[cfg(not(feature = "packed"))]
     (b"\x28\xb5\x2f\xfd", "a zstd file", UNPACK),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", UNPACK),
     (b"RIFX", "a big-endian WAV file", CONVERT),
-    (b"fLaC", "a FLAC file", CONVERT),
-    (b"OggS", "an Ogg file", CONVERT),
+    (b"OggS", "an Ogg file that holds no Vorbis", CONVERT),
     (b"ID3", "an MP3 file", CONVERT),
     (b"ARROW1", "an Arrow file", CONVERT),
     (b"CDF\x01", "a netCDF file", CONVERT),
@@ -271,6 +305,14 @@ impl Looks {
         }
         if at(0, b"XDF:") {
             return Looks::Format(Format::Xdf);
+        }
+        if at(0, b"fLaC") {
+            return Looks::Format(Format::Flac);
+        }
+        // The first packet follows a page header of 27 bytes and the lengths of its segments, of
+        // which it has one.
+        if at(0, b"OggS") && at(28, b"\x01vorbis") {
+            return Looks::Format(Format::Ogg);
         }
         if at(0, b"PAR1") {
             return Looks::Format(Format::Parquet);

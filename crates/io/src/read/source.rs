@@ -9,15 +9,21 @@ use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+#[cfg(feature = "packed")]
+use std::sync::Arc;
 
 /// Bytes read from the disk at once.
 const BUFFER: usize = 1 << 16;
 
 /// An open file.
 pub(crate) struct Source {
+    /// The file as the caller named it.
     path: PathBuf,
     file: File,
     length: u64,
+    /// Where the bytes are, when the file was packed.
+    #[cfg(feature = "packed")]
+    unpacked: Option<Arc<tempfile::TempPath>>,
 }
 
 impl Source {
@@ -43,7 +49,53 @@ impl Source {
             path: path.to_owned(),
             file,
             length: metadata.len(),
+            #[cfg(feature = "packed")]
+            unpacked: None,
         })
+    }
+
+    /// The bytes that a packed file holds, under its name.
+    #[cfg(feature = "packed")]
+    pub fn unpacked(mut self, packing: super::packed::Packing) -> Result<Self> {
+        let what = format!("{} file", packing.name());
+        self.seek(0)?;
+        let temporary = packing
+            .unpack(&mut self.file, self.length)
+            .map_err(|error| failed(&self.path, error, &what))?;
+        let (mut file, place) = temporary.into_parts();
+        self.length = file
+            .seek(SeekFrom::End(0))
+            .map_err(Error::reading(&self.path))?;
+        if self.length == 0 {
+            return Err(Error::kind(
+                &self.path,
+                "a recording",
+                "an empty file, packed",
+                "check that whatever wrote it came to its end",
+            ));
+        }
+        (self.file, self.unpacked) = (file, Some(Arc::new(place)));
+        Ok(self)
+    }
+
+    /// Whether the bytes are not those of the file, but what they unpack to.
+    #[cfg(feature = "packed")]
+    pub fn is_unpacked(&self) -> bool {
+        self.unpacked.is_some()
+    }
+
+    /// The file again, with a place of its own.
+    pub fn again(&self) -> Result<Self> {
+        #[cfg(feature = "packed")]
+        if let Some(unpacked) = &self.unpacked {
+            return Ok(Self {
+                path: self.path.clone(),
+                file: File::open(&**unpacked).map_err(Error::reading(&self.path))?,
+                length: self.length,
+                unpacked: Some(unpacked.clone()),
+            });
+        }
+        Self::open(&self.path)
     }
 
     pub fn path(&self) -> &Path {
@@ -66,7 +118,12 @@ impl Source {
     }
 
     /// The file itself, for a decoder that reads where it likes.
-    #[cfg(any(feature = "npz", feature = "parquet"))]
+    #[cfg(any(
+        feature = "npz",
+        feature = "parquet",
+        feature = "ogg",
+        feature = "hdf5"
+    ))]
     pub fn into_file(self) -> File {
         self.file
     }

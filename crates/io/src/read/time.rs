@@ -131,7 +131,7 @@ pub(crate) fn asked(name: &str, values: &[f64]) -> Axis {
 }
 
 /// The type of the column says that it holds times.
-#[cfg(feature = "parquet")]
+#[cfg(any(feature = "parquet", feature = "hdf5"))]
 pub(crate) fn in_seconds(name: &str, values: &[f64]) -> Axis {
     forced(name, 1.0, values)
 }

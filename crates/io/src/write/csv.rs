@@ -24,7 +24,7 @@ pub(super) fn write(file: &mut dyn Write, signals: &Signals<'_>) -> io::Result<(
 }
 
 /// A name that cannot be taken for anything else.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     let name = name.replace(['\n', '\r'], " ");
     if name.contains([',', '"', '#', '%', ';']) || name.trim() != name || name.is_empty() {
         return format!("\"{}\"", name.replace('"', "\"\""));

@@ -1,18 +1,27 @@
-//! Signals → files that other programs read: NPY, CSV, MATLAB, Parquet, WAV.
+//! Signals → files that other programs read: NPY, CSV, MATLAB, Parquet, WAV, FLAC, EDF.
 //!
-//! In: a matrix of T samples × K signals with names and a rate. Out: a file, whole or not at all.
-//! The format is that of the ending of the name. Values are written as they are: nothing is scaled
-//! or clipped, and missing ones are NaN.
+//! In: a matrix of T samples × K signals with names and a rate. Out: a file, whole or not at all,
+//! and notes of what the format made of the values. The format is that of the ending of the name.
+//! Where a format holds floating point, values are written as they are and missing ones are NaN;
+//! EDF and FLAC hold whole numbers, to which each signal is scaled by itself.
 
 mod csv;
+mod edf;
+mod flac;
 mod mat;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod sound;
 mod wav;
+mod wavs;
+
+pub use wavs::{check_each_wav, each_wav_files, write_each_wav};
 
 use crate::atomic;
 use crate::error::{Error, Result};
+use crate::flac::StreamInfo;
+use crate::read::Note;
 use faer::MatRef;
 use std::path::Path;
 
@@ -28,15 +37,18 @@ pub struct Signals<'a> {
 }
 
 /// The endings that [`write_signals`] knows, with what they stand for.
-pub const OUTPUT_FORMATS: [(&str, &str); 5] = [
+pub const OUTPUT_FORMATS: [(&str, &str); 7] = [
     ("npy", "NumPy, 32-bit, T×K"),
     ("csv", "text: time and one column a signal"),
     ("mat", "MATLAB 5: `signals` (T×K, double), `names`, `fs`"),
     ("parquet", "Parquet: `time` and one column a signal"),
     ("wav", "sound, 32-bit floating point"),
+    ("flac", "sound, 24-bit, each signal scaled to its range"),
+    ("edf", "EDF: 16-bit, each signal scaled to its range"),
 ];
 
-/// Writes signals in the format of the ending of `path`; see [`OUTPUT_FORMATS`].
+/// Writes signals in the format of the ending of `path`; see [`OUTPUT_FORMATS`]. The notes say what
+/// the format made of the values.
 ///
 /// ```
 /// use faer::mat;
@@ -57,12 +69,13 @@ pub const OUTPUT_FORMATS: [(&str, &str); 5] = [
 ///
 /// # Errors
 /// [`Error::Kind`] when the ending is none of these, [`Error::Request`] when the format cannot hold
-/// the signals (sound without a whole rate, more than 4 GB in a MATLAB or WAV file), [`Error::Io`]
-/// or [`Error::NotAFile`] when the file cannot be written. An old file is then left as it was.
+/// the signals (sound without a whole rate, more than 4 GB in a MATLAB or WAV file, more than 8
+/// signals in FLAC, missing samples in EDF), [`Error::Io`] or [`Error::NotAFile`] when the file
+/// cannot be written. An old file is then left as it was.
 ///
 /// # Panics
 /// When there is not one name a column.
-pub fn write_signals(path: impl AsRef<Path>, signals: &Signals<'_>) -> Result<()> {
+pub fn write_signals(path: impl AsRef<Path>, signals: &Signals<'_>) -> Result<Vec<Note>> {
     assert_eq!(
         signals.names.len(),
         signals.values.ncols(),
@@ -76,11 +89,17 @@ pub fn write_signals(path: impl AsRef<Path>, signals: &Signals<'_>) -> Result<()
         #[cfg(feature = "parquet")]
         Kind::Parquet => atomic::write(path, |file| parquet::write(file, signals)),
         Kind::Wav { rate } => atomic::write(path, |file| wav::write(file, signals, rate)),
-    }
+        Kind::Flac(info) => {
+            atomic::write(path, |file| flac::write(file, signals, &info))?;
+            return Ok(sound::notes(signals));
+        }
+        Kind::Edf(records) => return edf::write(path, signals, &records),
+    }?;
+    Ok(Vec::new())
 }
 
 /// Says whether [`write_signals`] could write such signals to such a file, without looking at their
-/// values: a program can ask before it computes them.
+/// values except whether any is missing: a program can ask before it computes them.
 ///
 /// # Errors
 /// As [`write_signals`], except for what only the disk knows.
@@ -98,6 +117,8 @@ enum Kind {
     Wav {
         rate: u32,
     },
+    Flac(StreamInfo),
+    Edf(edf::Records),
 }
 
 fn checked(path: &Path, signals: &Signals<'_>) -> Result<Kind> {
@@ -118,6 +139,8 @@ fn checked(path: &Path, signals: &Signals<'_>) -> Result<Kind> {
             feature: "parquet",
         }),
         "wav" => wav::check(path, signals).map(|rate| Kind::Wav { rate }),
+        "flac" => flac::check(path, signals).map(Kind::Flac),
+        "edf" => edf::check(path, signals).map(Kind::Edf),
         _ => {
             let known: Vec<String> = OUTPUT_FORMATS
                 .iter()

@@ -1,7 +1,7 @@
 //! WAV: 32-bit floating point, one channel a signal. Values are not scaled, so players may clip
 //! what exceeds −1…1.
 
-use super::{Signals, check_size};
+use super::{Signals, check_size, sound};
 use crate::error::{Error, Result};
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,33 +9,16 @@ use std::path::Path;
 /// The rate as this format writes it.
 pub(super) fn check(path: &Path, signals: &Signals<'_>) -> Result<u32> {
     check_size(path, signals, 4, "WAV")?;
-    let refused = |option, expected: &str, found: String| {
-        Err(Error::request(
-            path,
-            option,
-            expected,
-            found,
-            "give a rate, or write another format",
-        ))
-    };
     if signals.values.ncols() > usize::from(u16::MAX) / 4 {
-        return refused(
+        return Err(Error::request(
+            path,
             "output",
             "at most 16383 channels",
             signals.values.ncols().to_string(),
-        );
+            "write another format",
+        ));
     }
-    match signals.rate {
-        Some(rate) if rate.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&rate) => {
-            Ok(rate as u32)
-        }
-        Some(rate) => refused(
-            "rate",
-            "a whole number of samples per second",
-            rate.to_string(),
-        ),
-        None => refused("rate", "a sampling rate, which sound needs", "none".into()),
-    }
+    sound::rate(path, signals, u32::MAX)
 }
 
 pub(super) fn write(file: &mut dyn Write, signals: &Signals<'_>, rate: u32) -> io::Result<()> {

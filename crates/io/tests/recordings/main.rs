@@ -14,6 +14,8 @@ mod real;
 mod refusals;
 #[cfg(feature = "formats")]
 mod rewriting;
+#[cfg(feature = "formats")]
+mod sound;
 mod text;
 #[cfg(feature = "formats")]
 mod writing;

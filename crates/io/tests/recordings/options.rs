@@ -112,7 +112,8 @@ fn notes_say_what_was_done() {
         &plain,
         &[
             "scaled to physical units",
-            "warning: channel `A` has 2 samples a frame; they are averaged to 100 Hz",
+            "warning: channel `A` has 2 samples a frame and others have not; they are averaged to \
+             100 Hz: choose channels of one rate to have them all",
             "channel `B` is put 3 samples earlier (skew)",
             "channel `B`: 4 of 30 values are missing",
         ],

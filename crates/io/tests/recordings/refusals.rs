@@ -85,6 +85,7 @@ fn kinds(made: &Made) -> Vec<PathBuf> {
         made.file("array.bdf", &npy),
         made.file("photo.dat", b"\x89PNG\r\n\x1a\n"),
         made.file("packed.csv", b"\x1f\x8b\x08\0"),
+        made.file("archive.csv", b"7z\xbc\xaf\x27\x1c"),
         made.file("song.wav", b"ID3\x04\0"),
         made.file("noise.dat", [0, 1, 2, 3, 200, 201]),
         made.file("old.mat", [0u8, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]),
@@ -152,7 +153,12 @@ fn arrays(made: &Made) -> Vec<PathBuf> {
             made.0.path().join("beside.set")
         },
         fixture("beside.fdt"),
-        fixture("latest.h5"),
+        cut(made, "dense.h5", "cut_dense.h5", 0.7),
+        cut(made, "probe.snirf", "cut.snirf", 0.6),
+        {
+            fs::copy(fixture("plain.h5"), made.0.path().join("plain.snirf")).unwrap();
+            made.0.path().join("plain.snirf")
+        },
         cut(made, "snappy.parquet", "cut.parquet", 0.8),
         patched(made, "none.parquet", "damaged.parquet", &[(4, &[255; 40])]),
     ]
@@ -215,15 +221,49 @@ fn signals(made: &Made) -> Vec<PathBuf> {
             "many_channels.wav",
             &[(22, &[2, 43]), (32, &[2, 43])],
         ),
-        record("segments", "segments/3 2 100 10\n", 10),
+        record("segments", "segments/3 2 100 10\n~ 5\n", 10),
+        record("gaps", "gaps/2 2 100 10\n~ 5\n~ 5\n", 10),
+        record("lost_segment", "lost_segment/1 1 100 10\nabsent 10\n", 10),
+        record("outside", "outside/1 1 100 10\n../absent 10\n", 10),
+        {
+            record("part", "part 1 100 10\npart.dat 16 200 12 0 0 0 0 A\n", 20);
+            record("long_gap", "long_gap/2 1 100\npart 10\n~ 5000\n", 10)
+        },
+        record("other_length", "other_length/1 1 100 9\npart 9\n", 10),
+        record("inside", "inside/1 1 100 10\nlong_gap 10\n", 10),
+        record(
+            "layout_alone",
+            "layout_alone 1 100 10\n~ 0 200 12 0 0 0 0 A\n",
+            10,
+        ),
+        record(
+            "no_stream",
+            "no_stream 1 100 10\nno_stream.dat 516 200 12 0 0 0 0 A\n",
+            40,
+        ),
+        {
+            fs::copy(fixture("w524.dat"), made.0.path().join("wide_stream.dat")).unwrap();
+            let header = "wide_stream 2 100 10\nwide_stream.dat 516 200 12 0 0 0 0 A\n\
+                          wide_stream.dat 516 200 12 0 0 0 0 B\n";
+            made.file("wide_stream.hea", header)
+        },
+        cut(made, "pcm_16.flac", "cut.flac", 0.8),
+        patched(made, "pcm_24.flac", "damaged.flac", &[(300, &[1, 2, 3])]),
+        cut(made, "pcm_s8.flac", "cut_header.flac", 0.1),
+        cut(made, "vorbis.ogg", "cut.ogg", 0.5),
+        patched(made, "vorbis.ogg", "opus.ogg", &[(28, b"OpusHead")]),
+        cut(made, "table.csv.gz", "cut.csv.gz", 0.9),
+        cut(made, "table.csv.zst", "cut.csv.zst", 0.9),
+        patched(made, "table.csv.zst", "damaged.csv.zst", &[(40, &[7; 8])]),
+        patched(made, "array.npy.gz", "table_in_name.csv.gz", &[]),
         record(
             "few_lines",
             "few_lines 2 100 10\nfew_lines.dat 16 200 12 0 0 0 0 A\n",
             40,
         ),
         record(
-            "format_8",
-            "format_8 1 100 10\nformat_8.dat 8 200 12 0 0 0 0 A\n",
+            "format_9",
+            "format_9 1 100 10\nformat_9.dat 9 200 12 0 0 0 0 A\n",
             40,
         ),
         record(

@@ -76,14 +76,14 @@ fn refusals_leave_no_file() {
     check(
         "a.xlsx",
         None,
-        "a.xlsx: expected a name that ends in .npy, .csv, .mat, .parquet, .wav, found .xlsx; \
-         choose one of them",
+        "a.xlsx: expected a name that ends in .npy, .csv, .mat, .parquet, .wav, .flac, .edf, \
+         found .xlsx; choose one of them",
     );
     check(
         "a",
         None,
-        "a: expected a name that ends in .npy, .csv, .mat, .parquet, .wav, found a name without \
-         an ending",
+        "a: expected a name that ends in .npy, .csv, .mat, .parquet, .wav, .flac, .edf, found a \
+         name without an ending",
     );
     check(
         "a.wav",

@@ -102,12 +102,6 @@ impl<'a> Results<'a> {
         findings.run = run_name(folder);
         let n_sources = findings.summary.sources;
         let mut files = Vec::new();
-        let mut place = |name: String| {
-            let path = folder.join(&name);
-            files.push(name);
-            path
-        };
-
         let names = source_names(n_sources);
         let signals = Signals {
             values: separation.sources(),
@@ -115,17 +109,25 @@ impl<'a> Results<'a> {
             rate: self.recording.sampling_rate(),
         };
         for format in Format::with_defaults(self.formats) {
-            write_signals(place(format!("sources.{}", format.ending())), &signals)?;
+            format.write(folder, "sources", &signals)?;
+            files.extend(format.files("sources", &names));
         }
         if let Some(denoised) = &findings.denoised {
             let signals = |values| Signals { values, ..signals };
             let mean = signals(denoised.sources());
             for format in Format::with_defaults(self.formats) {
-                write_signals(place(format!("denoised.{}", format.ending())), &mean)?;
+                format.write(folder, "denoised", &mean)?;
+                files.extend(format.files("denoised", &names));
             }
             let deviation = signals(denoised.deviation());
-            write_signals(place("denoised_std.npy".into()), &deviation)?;
+            write_signals(folder.join("denoised_std.npy"), &deviation)?;
+            files.push("denoised_std.npy".into());
         }
+        let mut place = |name: String| {
+            let path = folder.join(&name);
+            files.push(name);
+            path
+        };
         if let Some(mixer) = MixerFile::new(self.recording, separation) {
             write_json(&place("mixer.json".into()), &mixer)?;
         }

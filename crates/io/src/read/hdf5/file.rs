@@ -1,157 +1,177 @@
-//! The frame of an HDF5 file: where it starts, and bytes at an address.
+//! An HDF5 file through `hdf5-reader`: what its groups and datasets are, and errors in this crate's
+//! words.
 
+use super::super::numbers::{Endian, Number};
+use super::super::source::{Source, damaged};
 use crate::error::{Error, Result};
-use crate::read::source::{Source, damaged};
-use std::path::Path;
+use hdf5_reader::error::Error as Hdf5Error;
+use hdf5_reader::group::Group;
+use hdf5_reader::{ByteOrder, Dataset, Datatype, FileStorage, H5Type, Hdf5File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-const SIGNATURE: &[u8] = b"\x89HDF\r\n\x1a\n";
-/// An address that means nothing.
-pub(super) const UNDEFINED: u64 = u64::MAX;
+/// Chunks that are kept unpacked.
+const CACHE: usize = 16 << 20;
+/// Chunks are some megabytes in the files of all writers.
+const LARGEST_CHUNK: usize = 1 << 28;
+/// What is read at once is a batch of numbers, one chunk, or a text.
+const LARGEST_READ: usize = 1 << 29;
 
-/// An HDF5 file with addresses of 8 bytes.
-pub(super) struct File {
-    pub source: Source,
-    /// All addresses count from here.
-    base: u64,
-    /// How many more parts may be visited: every part of a sound file is visited a few times, one
-    /// that leads in circles without end.
-    patience: u64,
+/// An open file.
+pub(in crate::read) struct File {
+    path: PathBuf,
+    file: Hdf5File,
+    pub length: u64,
 }
 
-/// Bytes that are taken from the front.
-pub(super) struct Fields<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Fields<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes }
-    }
-
-    pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.rest.split_at_checked(count)?;
-        self.rest = rest;
-        Some(taken)
-    }
-
-    /// A little-endian number of up to 8 bytes.
-    pub fn number(&mut self, size: usize) -> Option<u64> {
-        let mut bytes = [0; 8];
-        bytes.get_mut(..size)?.copy_from_slice(self.take(size)?);
-        Some(u64::from_le_bytes(bytes))
-    }
-
-    pub fn rest(&self) -> &'a [u8] {
-        self.rest
-    }
+/// A group, or an array.
+pub(in crate::read) enum Member {
+    Group(Group),
+    Dataset(Box<Dataset>),
 }
 
 impl File {
-    /// Finds the superblock; gives the file and the address of its root group.
-    pub fn open(mut source: Source) -> Result<(Self, u64)> {
-        let path = source.path().to_owned();
-        let head = source.head(4096)?;
-        let base = [0usize, 512, 1024, 2048]
-            .into_iter()
-            .find(|&at| {
-                head.get(at..)
-                    .is_some_and(|rest| rest.starts_with(SIGNATURE))
-            })
-            .ok_or_else(|| damaged(&path, "superblock", "the signature of HDF5", "none"))?
-            as u64;
-        let length = (source.length() - base).min(96);
-        let block = source.bytes(base, length, "superblock")?;
-        let mut fields = Fields::new(&block[8..]);
-        let (root, sizes) = superblock(&mut fields).ok_or_else(|| {
-            damaged(
-                &path,
-                "superblock",
-                "version 0 to 3, complete",
-                "another, or the end of the file",
-            )
-        })?;
-        if sizes != (8, 8) {
-            return Err(unsupported(
-                &path,
-                "superblock",
-                "addresses and sizes of 8 bytes",
-                format!("{sizes:?}"),
-            ));
-        }
-        let patience = source.length() / 4 + 1024;
-        let file = Self {
-            source,
-            base,
-            patience,
-        };
-        Ok((file, root))
+    pub fn open(source: Source) -> Result<Self> {
+        let (path, length) = (source.path().to_owned(), source.length());
+        let options = OpenOptions::default()
+            .with_chunk_cache_bytes(CACHE)
+            .with_max_chunk_bytes(LARGEST_CHUNK)
+            .with_max_read_bytes(LARGEST_READ)
+            .with_max_object_header_bytes(1 << 22);
+        let file = FileStorage::from_file(source.into_file())
+            .and_then(|storage| Hdf5File::from_storage_with_options(Arc::new(storage), options))
+            .map_err(|error| told(&path, "superblock", error))?;
+        Ok(Self { path, file, length })
     }
 
     pub fn path(&self) -> &Path {
-        self.source.path()
+        &self.path
     }
 
-    /// Where an address lies in the file.
-    pub fn place(&self, address: u64) -> u64 {
-        address.saturating_add(self.base)
+    /// Turns what the crate says of `place` into an [`Error`].
+    pub fn wrong(&self, place: impl Into<String>) -> impl FnOnce(Hdf5Error) -> Error {
+        let (path, place) = (self.path.clone(), place.into());
+        move |error| told(&path, &place, error)
     }
 
-    /// `size` bytes at an address.
-    pub fn bytes(&mut self, address: u64, size: u64, what: &str) -> Result<Vec<u8>> {
-        if self.patience == 0 {
-            return Err(damaged(
-                self.path(),
-                what,
-                "a structure without circles",
-                "circles",
-            ));
-        }
-        self.patience -= 1;
-        let place = self.place(address);
-        self.source.bytes(place, size, what)
+    pub fn root(&self) -> Result<Group> {
+        self.file.root_group().map_err(self.wrong("root"))
     }
 
-    /// Something is wrong in `what`.
-    pub fn damaged(&self, what: &str, expected: &str, found: impl Into<String>) -> Error {
-        damaged(self.path(), what, expected, found)
-    }
-
-    pub fn unsupported(&self, what: &str, expected: &str, found: impl Into<String>) -> Error {
-        unsupported(self.path(), what, expected, found)
+    /// Names and objects of a group, groups first.
+    pub fn members(&self, group: &Group) -> Result<Vec<(String, Member)>> {
+        let place = format!("group `{}`", group.name());
+        let (groups, datasets) = group.members().map_err(self.wrong(place))?;
+        let groups = groups.into_iter().map(|group| {
+            let name = group.name().to_string();
+            (name, Member::Group(group))
+        });
+        let datasets = datasets.into_iter().map(|dataset| {
+            let name = dataset.name().to_string();
+            (name, Member::Dataset(Box::new(dataset)))
+        });
+        Ok(groups.chain(datasets).collect())
     }
 }
 
-/// The address of the root group, and the sizes of addresses and lengths.
-fn superblock(fields: &mut Fields<'_>) -> Option<(u64, (u64, u64))> {
-    let version = fields.number(1)?;
-    match version {
-        0 | 1 => {
-            fields.take(4)?;
-            let sizes = (fields.number(1)?, fields.number(1)?);
-            fields.take(1 + 2 + 2 + 4)?;
-            if version == 1 {
-                fields.take(4)?;
-            }
-            // Base, free space, end of file, driver; then the entry of the root group, its name
-            // first.
-            fields.take(4 * 8 + 8)?;
-            Some((fields.number(8)?, sizes))
-        }
-        2 | 3 => {
-            let sizes = (fields.number(1)?, fields.number(1)?);
-            fields.take(1 + 3 * 8)?;
-            Some((fields.number(8)?, sizes))
-        }
-        _ => None,
+fn told(path: &Path, place: &str, error: Hdf5Error) -> Error {
+    let text = error.to_string();
+    match error {
+        Hdf5Error::Io(error) => Error::reading(path)(error),
+        // The crate has one variant a version that it does not know.
+        _ if text.contains("nsupported") => Error::content(
+            path,
+            place,
+            "a part of HDF5 that is read",
+            text,
+            "save it anew, in MATLAB with `save -v7`, in Python with h5py's default settings",
+        ),
+        _ => damaged(path, place, "a sound structure", text),
     }
 }
 
-fn unsupported(path: &Path, what: &str, expected: &str, found: impl Into<String>) -> Error {
-    Error::content(
-        path,
-        what,
-        expected,
-        found,
-        "save it anew, in MATLAB with `save -v7`, in Python with h5py's default settings",
-    )
+/// The shape of a dataset; `None` where it does not fit into memory.
+pub(in crate::read) fn shape(dataset: &Dataset) -> Option<Vec<usize>> {
+    let shape = dataset.shape().iter();
+    shape.map(|&n| usize::try_from(n).ok()).collect()
+}
+
+/// How the numbers of a dataset are written, or in words what it holds instead.
+pub(in crate::read) fn number(datatype: &Datatype) -> Result<(Number, Endian), &'static str> {
+    let endian = |order: &ByteOrder| match order {
+        ByteOrder::LittleEndian => Endian::Little,
+        ByteOrder::BigEndian => Endian::Big,
+    };
+    Ok(match datatype {
+        Datatype::FixedPoint {
+            size,
+            signed,
+            byte_order,
+        } => {
+            let number = match (size, signed) {
+                (1, true) => Number::I8,
+                (1, false) => Number::U8,
+                (2, true) => Number::I16,
+                (2, false) => Number::U16,
+                (4, true) => Number::I32,
+                (4, false) => Number::U32,
+                (8, true) => Number::I64,
+                (8, false) => Number::U64,
+                _ => return Err("whole numbers of an odd width"),
+            };
+            (number, endian(byte_order))
+        }
+        Datatype::FloatingPoint { size, byte_order } => {
+            let number = match size {
+                2 => Number::F16,
+                4 => Number::F32,
+                8 => Number::F64,
+                _ => return Err("floating point of an odd width"),
+            };
+            (number, endian(byte_order))
+        }
+        // h5py writes booleans as an enumeration of bytes.
+        Datatype::Enum { base, .. } => return number(base),
+        // Addresses are whole numbers far below 2^53.
+        Datatype::Reference { size: 8, .. } => (Number::U64, Endian::Little),
+        Datatype::String { .. } | Datatype::VarLen { .. } => return Err("text"),
+        Datatype::Compound { .. } => return Err("complex numbers or records"),
+        _ => return Err("elements of another type"),
+    })
+}
+
+/// A number of any type, as the library has it.
+#[derive(Clone, Copy)]
+pub(super) struct Decoded(pub f64);
+
+impl H5Type for Decoded {
+    fn hdf5_type() -> Datatype {
+        f64::hdf5_type()
+    }
+
+    fn from_bytes(bytes: &[u8], datatype: &Datatype) -> Result<Self, Hdf5Error> {
+        let mismatch = || Hdf5Error::TypeMismatch {
+            expected: "a number".into(),
+            actual: format!("{datatype:?}"),
+        };
+        let (number, endian) = number(datatype).map_err(|_| mismatch())?;
+        let bytes = bytes.get(..number.size()).ok_or_else(mismatch)?;
+        Ok(Self(number.decoder(endian)(bytes)))
+    }
+
+    fn element_size(datatype: &Datatype) -> usize {
+        number(datatype).map_or(1, |(number, _)| number.size())
+    }
+
+    fn decode_vec(
+        raw: &[u8],
+        datatype: &Datatype,
+        count: usize,
+    ) -> Option<Result<Vec<Self>, Hdf5Error>> {
+        let (number, endian) = number(datatype).ok()?;
+        let (size, decode) = (number.size(), number.decoder(endian));
+        let bytes = raw.get(..count.checked_mul(size)?)?;
+        let values = bytes.chunks_exact(size).map(|bytes| Self(decode(bytes)));
+        Some(Ok(values.collect()))
+    }
 }

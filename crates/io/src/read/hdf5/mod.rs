@@ -1,35 +1,35 @@
-//! HDF5 files: MATLAB 7.3, and plain arrays of other programs.
+//! HDF5 files: MATLAB 7.3, SNIRF, and plain arrays of other programs.
 //!
-//! In: a file. Out: a [`Workspace`] whose arrays are places in the file. Only what MATLAB and h5py
-//! write by default is understood: superblocks 0 to 3, old-style groups, data in one piece or in
-//! chunks under a version 1 tree, deflate and shuffle. In files of MATLAB, dimensions are in
-//! MATLAB's order.
+//! In: a file. Out: a [`Workspace`] whose arrays are places in the file; for [`super::snirf`] the
+//! file itself. In files of MATLAB, dimensions are in MATLAB's order.
 //!
-//! Written by hand after a trial of the crates, each given 20,000 damaged copies of the files of
-//! `tests/fixtures` as `tests/mutated.rs` makes them. `hdf5-pure` (0.47) asked for 844 TB on one of
-//! them, which ends the process, and takes 65 seconds of a processor to build. `hdf5-reader` (0.12)
-//! held all bounds and reads newer layouts too, but costs 30 seconds with `ndarray`, which nothing
-//! else here needs, for the thousand lines of this module. The bindings to the HDF5 library need C.
+//! The structure is read by `hdf5-reader`, which knows all versions of groups, headers and chunk
+//! indexes, and which kept within all bounds on the damaged copies that `tests/mutated.rs` makes.
+//! Here is what it leaves open: how much may be asked for, which arrays a file can really hold, and
+//! the numbers straight into a [`Table`]. `hdf5-pure` (0.47) asked for 844 TB on one of those
+//! copies, which ends the process. The bindings to the HDF5 library need C.
 
-mod chunks;
-mod dataset;
 mod file;
-mod objects;
+mod fill;
+
+pub(super) use file::{File, Member, number, shape};
 
 use super::array::{Array, can_hold};
 use super::matlab::{Numeric, Store, Value, Workspace};
-use super::numbers::{Block, Endian, Number, Order};
+use super::numbers::{Block, Order};
 use super::source::Source;
 use super::table::Table;
 use crate::error::Result;
-use dataset::{Dataset, Layout, Type, attribute};
-use file::File;
-use objects::{members, messages};
+use hdf5_reader::group::Group;
+use hdf5_reader::{Dataset, Datatype};
+use std::collections::HashMap;
 
 /// Groups in groups; deeper ones are not for reading.
 const DEEPEST: usize = 8;
 /// Letters of a text, or structures of an array.
 const LONGEST: usize = 4096;
+/// Where MATLAB keeps what references point to.
+const REFERENCES: &str = "#refs#";
 
 struct Hdf5Store {
     file: File,
@@ -39,76 +39,136 @@ struct Hdf5Store {
 /// Reads what a file holds.
 pub(crate) fn load(source: Source) -> Result<Workspace> {
     let path = source.path().to_owned();
-    let (file, root) = File::open(source)?;
-    let mut store = Hdf5Store {
-        file,
-        datasets: Vec::new(),
-    };
-    let messages = messages(&mut store.file, root)?;
-    let Some(members) = members(&mut store.file, &messages)? else {
-        return Err(store.file.damaged("root", "a group", "another object"));
+    let file = File::open(source)?;
+    let root = file.root()?;
+    let mut loading = Loading {
+        // Every object of a sound file is visited once, those of one that leads in circles
+        // without end.
+        n_left: file.length / 16 + 64,
+        root: root.clone(),
+        referred: None,
+        store: Hdf5Store {
+            file,
+            datasets: Vec::new(),
+        },
     };
     let mut variables = Vec::new();
-    for (name, address) in members {
-        // MATLAB keeps what references point to in `#refs#`.
+    for (name, member) in loading.store.file.members(&root)? {
         if !name.starts_with('#') {
-            let value = store.value(address, 0)?;
+            let value = loading.value(member, 0)?;
             variables.push((name, value));
         }
     }
     Ok(Workspace {
         path,
-        store: Box::new(store),
+        store: Box::new(loading.store),
         variables,
     })
 }
 
-impl Hdf5Store {
-    /// The object at an address.
-    fn value(&mut self, address: u64, depth: usize) -> Result<Value> {
-        let messages = messages(&mut self.file, address)?;
-        let class = attribute(&messages, "MATLAB_class");
-        if let Some(dataset) = dataset::parse(&self.file, &messages)? {
-            let is_empty = attribute(&messages, "MATLAB_empty").is_some();
-            if is_empty {
-                return Ok(Value::Other("an empty array"));
-            }
-            return self.array(dataset, class.as_deref());
+/// What is known while a file is looked through.
+struct Loading {
+    store: Hdf5Store,
+    root: Group,
+    /// How many more objects may be visited.
+    n_left: u64,
+    /// The datasets that references can point to, by their addresses.
+    referred: Option<HashMap<u64, Dataset>>,
+}
+
+impl Loading {
+    fn value(&mut self, member: Member, depth: usize) -> Result<Value> {
+        if self.n_left == 0 {
+            let path = self.store.file.path();
+            let expected = "a structure without circles";
+            return Err(super::source::damaged(path, "groups", expected, "circles"));
         }
-        let Some(members) = members(&mut self.file, &messages)? else {
-            return Ok(Value::Other("neither an array nor a structure"));
+        self.n_left -= 1;
+        let group = match member {
+            Member::Dataset(dataset) => {
+                let class = dataset.attribute("MATLAB_class").ok();
+                let class = class.map(|class| class.read_string().unwrap_or_default());
+                if dataset.attribute("MATLAB_empty").is_ok() {
+                    return Ok(Value::Other("an empty array"));
+                }
+                return self.store.array(*dataset, class.as_deref());
+            }
+            Member::Group(group) => group,
         };
-        if attribute(&messages, "MATLAB_sparse").is_some() {
+        if group.attribute("MATLAB_sparse").is_ok() {
             return Ok(Value::Other("a sparse array"));
         }
         if depth >= DEEPEST {
             return Ok(Value::Other("a structure inside many others"));
         }
         let mut fields = Vec::new();
-        for (name, address) in members {
+        for (name, member) in self.store.file.members(&group)? {
             // An array of structures is a group whose fields list references. Of these only the
             // labels of channels are of use; following all of them would read the whole file.
             if name == "labels"
-                && let Some(labels) = self.references(address)?
+                && let Member::Dataset(dataset) = &member
+                && let Some(labels) = self.labels(dataset)?
             {
-                let mut elements = Vec::new();
-                for label in labels {
-                    elements.push(vec![(name.clone(), self.value(label, DEEPEST)?)]);
-                }
-                return Ok(Value::Struct(elements));
+                return Ok(labels);
             }
-            fields.push((name, self.value(address, depth + 1)?));
+            fields.push((name, self.value(member, depth + 1)?));
         }
         Ok(Value::Struct(vec![fields]))
     }
 
+    /// The texts that a list of references points to, each as the only field of a structure;
+    /// `None` when it is no such list.
+    fn labels(&mut self, dataset: &Dataset) -> Result<Option<Value>> {
+        let count = dataset.num_elements().unwrap_or(u64::MAX);
+        if !matches!(dataset.dtype(), Datatype::Reference { .. }) || count > LONGEST as u64 {
+            return Ok(None);
+        }
+        let addresses = self.store.small(dataset, count as usize)?;
+        let mut elements = Vec::new();
+        for address in addresses {
+            let value = match self.referred()?.get(&(address as u64)).cloned() {
+                Some(label) => self.value(Member::Dataset(Box::new(label)), DEEPEST)?,
+                None => Value::Other("a reference to nothing"),
+            };
+            elements.push(vec![("labels".to_string(), value)]);
+        }
+        Ok(Some(Value::Struct(elements)))
+    }
+
+    fn referred(&mut self) -> Result<&HashMap<u64, Dataset>> {
+        if self.referred.is_none() {
+            let datasets = match self.root.group(REFERENCES) {
+                Ok(group) => {
+                    let wrong = self.store.file.wrong(format!("group `{REFERENCES}`"));
+                    group.datasets().map_err(wrong)?
+                }
+                Err(_) => Vec::new(),
+            };
+            let by_address = datasets.into_iter().map(|d| (d.address(), d));
+            self.referred = Some(by_address.collect());
+        }
+        Ok(self.referred.get_or_insert_default())
+    }
+}
+
+impl Hdf5Store {
     fn array(&mut self, dataset: Dataset, class: Option<&str>) -> Result<Value> {
-        let (number, endian) = match dataset.elements {
-            Type::Numbers(number, endian) => (number, endian),
-            Type::References => return Ok(Value::Other("a cell array or an array of structures")),
-            Type::Other(what) => return Ok(Value::Other(what)),
+        if matches!(dataset.dtype(), Datatype::Reference { .. }) {
+            return Ok(Value::Other("a cell array or an array of structures"));
+        }
+        let (number, endian) = match number(dataset.dtype()) {
+            Ok(found) => found,
+            Err(what) => return Ok(Value::Other(what)),
         };
-        let mut shape = dataset.shape.clone();
+        if dataset.num_elements().is_ok_and(|count| count == 0) {
+            return Ok(Value::Other("an empty array"));
+        }
+        let too_large = Ok(Value::Other(
+            "an array that is larger than the file can hold",
+        ));
+        let Some(mut shape) = shape(&dataset) else {
+            return too_large;
+        };
         let column_major = class.is_some();
         if column_major {
             shape.reverse();
@@ -119,36 +179,17 @@ impl Hdf5Store {
             shape,
             column_major,
         };
-        let n_values = array.n_values();
-        let size = n_values.and_then(|n_values| n_values.checked_mul(number.size()));
-        let is_held = match (&dataset.layout, size) {
-            (_, None) => false,
-            (Layout::Compact(bytes), Some(size)) => size <= bytes.len(),
-            (Layout::Contiguous { size: held, .. }, Some(size)) => {
-                size as u64 <= *held && *held <= self.file.source.length()
-            }
-            (Layout::Chunked { .. }, Some(size)) => {
-                can_hold(self.file.source.length(), size as u64)
-            }
-        };
-        let n_values = match n_values {
-            Some(n_values) if is_held => n_values,
-            _ => {
-                return Ok(Value::Other(
-                    "an array that is larger than the file can hold",
-                ));
-            }
+        let n_values = match array.n_values() {
+            Some(n_values) if is_held(&self.file, &dataset, n_values, number.size()) => n_values,
+            _ => return too_large,
         };
         if class == Some("char") && n_values <= LONGEST {
-            let units: Vec<u16> = self
-                .small(&dataset, &array)?
-                .iter()
-                .map(|&unit| unit as u16)
-                .collect();
+            let units = self.small(&dataset, n_values)?;
+            let units: Vec<u16> = units.iter().map(|&unit| unit as u16).collect();
             return Ok(Value::Text(String::from_utf16_lossy(&units)));
         }
         let scalar = match n_values {
-            1 => self.small(&dataset, &array)?.first().copied(),
+            1 => self.small(&dataset, 1)?.first().copied(),
             _ => None,
         };
         self.datasets.push(dataset);
@@ -157,63 +198,53 @@ impl Hdf5Store {
     }
 
     /// All numbers of a small dataset.
-    fn small(&mut self, dataset: &Dataset, array: &Array) -> Result<Vec<f64>> {
-        let n_samples = array.n_values().unwrap_or(0);
-        let block = Block {
-            number: array.number,
-            endian: array.endian,
-            order: Order::Planar,
-            n_samples,
-            n_channels: 1,
-        };
-        let mut table = Table::new(self.file.path(), 0..n_samples, 1, &[0])?;
-        if n_samples > 0 {
-            chunks::fill(&mut self.file, dataset, &block, &mut table)?;
-        }
-        Ok(table
-            .column(0)
-            .map(|column| column.to_vec())
-            .unwrap_or_default())
+    fn small(&self, dataset: &Dataset, count: usize) -> Result<Vec<f64>> {
+        small(&self.file, dataset, count)
     }
+}
 
-    /// The addresses that a list of references holds; `None` when the object is no such list.
-    fn references(&mut self, address: u64) -> Result<Option<Vec<u64>>> {
-        let messages = messages(&mut self.file, address)?;
-        let Some(dataset) = dataset::parse(&self.file, &messages)? else {
-            return Ok(None);
-        };
-        let count = dataset
-            .shape
-            .iter()
-            .try_fold(1usize, |product, &n| product.checked_mul(n));
-        let count = match (dataset.elements, count) {
-            (Type::References, Some(count)) if count <= LONGEST => count,
-            _ => return Ok(None),
-        };
-        // Addresses are whole numbers far below 2^53.
-        let array = Array {
-            number: Number::U64,
-            endian: Endian::Little,
-            shape: vec![count],
-            column_major: false,
-        };
-        let addresses = Dataset {
-            elements: Type::Numbers(array.number, array.endian),
-            ..dataset
-        };
-        let addresses = self.small(&addresses, &array)?;
-        Ok(Some(
-            addresses
-                .into_iter()
-                .map(|address| address as u64)
-                .collect(),
-        ))
+/// Whether a file can hold so many numbers in a dataset.
+pub(super) fn is_held(file: &File, dataset: &Dataset, n_values: usize, size: usize) -> bool {
+    let bytes = (n_values as u64).saturating_mul(size as u64);
+    match dataset.chunks() {
+        Some(_) => can_hold(file.length, bytes),
+        None => bytes <= file.length,
     }
+}
+
+/// All numbers of a small dataset of `count` elements, in the order of the file.
+pub(super) fn small(file: &File, dataset: &Dataset, count: usize) -> Result<Vec<f64>> {
+    let (number, endian) = match number(dataset.dtype()) {
+        Ok(found) => found,
+        Err(_) => return Ok(Vec::new()),
+    };
+    let block = Block {
+        number,
+        endian,
+        order: Order::Planar,
+        n_samples: count,
+        n_channels: 1,
+    };
+    let mut table = Table::new(file.path(), 0..count, 1, &[0])?;
+    if count > 0 {
+        fill::fill(file, dataset, &block, &mut table)?;
+    }
+    let column = table.column(0).map(|column| column.to_vec());
+    Ok(column.unwrap_or_default())
+}
+
+/// Decodes a dataset, seen as `block`.
+pub(super) fn fill_table(
+    file: &File,
+    dataset: &Dataset,
+    block: &Block,
+    table: &mut Table,
+) -> Result<()> {
+    fill::fill(file, dataset, block, table)
 }
 
 impl Store for Hdf5Store {
     fn fill(&mut self, id: usize, block: &Block, table: &mut Table) -> Result<()> {
-        let dataset = self.datasets[id].clone();
-        chunks::fill(&mut self.file, &dataset, block, table)
+        fill::fill(&self.file, &self.datasets[id], block, table)
     }
 }

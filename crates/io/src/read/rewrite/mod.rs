@@ -7,9 +7,10 @@
 //! lost where nothing was changed. Each format writes its own file (`Reader::rewrite`), those whose
 //! numbers lie in one block through [`in_place`].
 //!
+//! A file that was packed is copied unpacked, unless the name of the copy ends in `.gz` or `.zst`.
+//!
 //! Deliberately absent: formats whose files would have to be made anew (NPZ, HDF5, Parquet, WFDB,
-//! GDF, XDF);
-//! their numbers can be written by [`crate::write_signals`].
+//! GDF, XDF, FLAC, Ogg); their numbers can be written by [`crate::write_signals`].
 
 mod block;
 mod encode;
@@ -18,6 +19,8 @@ pub(super) use block::{Trouble, Units};
 
 use super::assemble;
 use super::numbers::Block;
+#[cfg(feature = "packed")]
+use super::packed::Packing;
 use super::source::{Source, failed};
 use super::{Note, ReadOptions};
 use crate::atomic;
@@ -153,13 +156,20 @@ pub(super) fn is_same(old: f64, new: f64) -> bool {
     old == new || (old.is_nan() && new.is_nan())
 }
 
-/// Writes a file, whole or not at all, by a function that may fail for its own reasons.
+/// Writes a file, whole or not at all, by a function that may fail for its own reasons; packed
+/// where its name says so.
 pub(super) fn write_file<T>(
     out: &Path,
     fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<T>,
 ) -> Result<T> {
     let mut outcome = None;
     let written = atomic::write(out, |file| {
+        #[cfg(feature = "packed")]
+        let filled = match Packing::named(out) {
+            Some(packing) => packing.pack(file, fill)?,
+            None => fill(file),
+        };
+        #[cfg(not(feature = "packed"))]
         let filled = fill(file);
         let failed = filled.is_err();
         outcome = Some(filled);

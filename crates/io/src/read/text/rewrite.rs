@@ -13,7 +13,6 @@ use super::rows::{BYTE_ORDER_MARK, Rows};
 use crate::error::{Error, Result};
 use crate::read::Note;
 use crate::read::rewrite::{Replacement, is_same, write_file};
-use crate::read::source::Source;
 use std::io::{BufRead, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -30,7 +29,7 @@ pub(super) fn rewrite(
     let path = reader.source.path().to_owned();
     let (delimiter, decimal_comma) = (reader.dialect.delimiter, reader.dialect.decimal_comma);
     // A second handle: one gives the cells, the other the bytes around them.
-    let mut beside = Source::open(&path)?;
+    let mut beside = reader.source.again()?;
     let mut rows = Rows::new(beside.stream(0)?, delimiter, reader.header_line);
     let mut lines = Lines {
         input: reader.source.stream(0)?,

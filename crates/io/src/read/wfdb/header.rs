@@ -1,7 +1,7 @@
-//! The header of a WFDB record: a line for the record and a line for each signal.
+//! The header of a WFDB record: a line for the record, and a line for each signal or, in a record
+//! of several segments, for each of these.
 //!
-//! Read as <https://physionet.org/physiotools/wag/header-5.htm> says. Refused: records of several
-//! segments.
+//! Read as <https://physionet.org/physiotools/wag/header-5.htm> says.
 
 use super::samples::Coding;
 use crate::error::{Error, Result};
@@ -12,6 +12,29 @@ use std::path::Path;
 const DEFAULT_RATE: f64 = 250.0;
 /// Numbers per physical unit of a signal that does not say.
 const DEFAULT_GAIN: f64 = 200.0;
+
+/// What a header describes.
+#[derive(Debug)]
+pub(super) enum Described {
+    Signals(Header),
+    Segments(Segments),
+}
+
+/// A record of several segments.
+#[derive(Debug)]
+pub(super) struct Segments {
+    pub rate: f64,
+    pub n_frames: Option<usize>,
+    pub list: Vec<Segment>,
+}
+
+/// One segment line.
+#[derive(Debug)]
+pub(super) struct Segment {
+    /// The record that it is; `None` for a time without any signal.
+    pub name: Option<String>,
+    pub n_frames: usize,
+}
 
 /// The record line and the signals.
 #[derive(Debug)]
@@ -25,14 +48,17 @@ pub(super) struct Header {
 /// One signal line.
 #[derive(Debug)]
 pub(super) struct Signal {
-    pub file: String,
+    /// `None` for a signal of a layout, which has no samples of its own.
+    pub file: Option<String>,
     pub coding: Coding,
     /// Samples in every frame.
     pub per_frame: usize,
     /// Frames by which the signal lies late in its file.
     pub skew: usize,
-    /// Bytes before the samples.
+    /// Bytes before the samples; in a FLAC stream samples before the first.
     pub offset: u64,
+    /// The number before the first difference of format 8.
+    pub initial: i64,
     pub gain: f64,
     pub baseline: f64,
     pub unit: String,
@@ -41,7 +67,7 @@ pub(super) struct Signal {
     pub name: String,
 }
 
-pub(super) fn parse(path: &Path, text: &str) -> Result<Header> {
+pub(super) fn parse(path: &Path, text: &str) -> Result<Described> {
     let mut lines = text
         .lines()
         .enumerate()
@@ -52,17 +78,8 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Header> {
         .ok_or_else(|| damaged(path, "line 1", "the line of the record", "none"))?;
     let mut fields = record.split_whitespace();
     let name = fields.next().unwrap_or_default();
-    if name.contains('/') {
-        return Err(Error::content(
-            path,
-            format!("line {number}"),
-            "a record of one segment",
-            format!("`{name}`, a record of several segments"),
-            "read its segments one by one",
-        ));
-    }
     let place = |what: &str| format!("line {number}, {what}");
-    let n_signals: usize = whole(
+    let count: usize = whole(
         path,
         &place("number of signals"),
         fields.next().unwrap_or_default(),
@@ -91,27 +108,73 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Header> {
             Some(whole(path, &place("number of samples"), field)?).filter(|&n_frames| n_frames > 0)
         }
     };
+    if let Some((_, n_segments)) = name.split_once('/') {
+        let n_segments: usize = whole(path, &place("number of segments"), n_segments)?;
+        let mut list = Vec::new();
+        for (number, line) in lines.take(n_segments) {
+            list.push(segment(path, number, line)?);
+        }
+        complete(path, "segment", number, n_segments, list.len())?;
+        return Ok(Described::Segments(Segments {
+            rate,
+            n_frames,
+            list,
+        }));
+    }
     let mut signals = Vec::new();
-    for (number, line) in lines.take(n_signals) {
+    for (number, line) in lines.take(count) {
         signals.push(signal(path, number, line, signals.len() + 1)?);
     }
-    if signals.len() < n_signals || n_signals == 0 {
-        let expected = match n_signals {
-            0 => "at least one signal".to_string(),
-            _ => format!("{n_signals} signals, as line {number} says"),
-        };
-        return Err(damaged(
-            path,
-            "signal lines",
-            expected,
-            signals.len().to_string(),
-        ));
-    }
-    Ok(Header {
+    complete(path, "signal", number, count, signals.len())?;
+    Ok(Described::Signals(Header {
         rate,
         n_frames,
         signals,
-    })
+    }))
+}
+
+/// Whether there are as many lines as the line of the record says, and any at all.
+fn complete(path: &Path, what: &str, line: usize, claimed: usize, found: usize) -> Result<()> {
+    if found == claimed && found > 0 {
+        return Ok(());
+    }
+    let expected = match claimed {
+        0 => format!("at least one {what}"),
+        _ => format!("{claimed} {what}s, as line {line} says"),
+    };
+    Err(damaged(
+        path,
+        format!("{what} lines"),
+        expected,
+        found.to_string(),
+    ))
+}
+
+/// `record_0001 3000`, or `~ 3000` for a gap.
+fn segment(path: &Path, number: usize, line: &str) -> Result<Segment> {
+    let mut fields = line.split_whitespace();
+    let name = fields.next().unwrap_or_default();
+    let place = format!("line {number}, samples of the segment");
+    let n_frames = whole(path, &place, fields.next().unwrap_or_default())?;
+    let name = match name {
+        "~" => None,
+        name => Some(beside(path, &format!("line {number}, segment"), name)?),
+    };
+    Ok(Segment { name, n_frames })
+}
+
+/// A name without a folder.
+fn beside(path: &Path, place: &str, name: &str) -> Result<String> {
+    if name.contains(['/', '\\']) || name == "-" || name == "." || name == ".." {
+        return Err(Error::content(
+            path,
+            place,
+            "the name of a file beside the header",
+            format!("`{name}`"),
+            "put the file beside the header and name it there",
+        ));
+    }
+    Ok(name.to_string())
 }
 
 /// `record.dat 212x4:2+512 200(1024)/mV 11 1024 995 -22131 0 MLII`
@@ -123,24 +186,20 @@ fn signal(path: &Path, number: usize, line: &str, position: usize) -> Result<Sig
         rest = others.trim_start();
         field
     };
-    let file = next().to_string();
-    if file.contains(['/', '\\']) || file == "~" || file == "-" {
-        return Err(Error::content(
-            path,
-            place("file"),
-            "the name of a file beside the header",
-            format!("`{file}`"),
-            "put the signal file beside the header and name it there",
-        ));
-    }
+    let file = match next() {
+        "~" => None,
+        name => Some(beside(path, &place("file"), name)?),
+    };
     let field = next();
     let digits = field.bytes().take_while(u8::is_ascii_digit).count();
     let (code, mut modifiers) = field.split_at(digits);
-    let coding = Coding::from_code(code).ok_or_else(|| {
+    let coding =
+        Coding::from_code(code).filter(|&coding| (coding == Coding::None) == file.is_none());
+    let coding = coding.ok_or_else(|| {
         Error::content(
             path,
             place("format"),
-            "16, 24, 32, 61, 80, 160 or 212",
+            Coding::KNOWN,
             format!("`{field}`"),
             "convert the record with `xform`",
         )
@@ -173,7 +232,7 @@ fn signal(path: &Path, number: usize, line: &str, position: usize) -> Result<Sig
     }
     let gain_field = next();
     let (_resolution, zero) = (next(), next());
-    let (_initial, _checksum, _block) = (next(), next(), next());
+    let (initial, _checksum, _block) = (next(), next(), next());
     let description = rest.trim();
 
     let (numbers, unit) = gain_field.split_once('/').unwrap_or((gain_field, "mV"));
@@ -195,6 +254,11 @@ fn signal(path: &Path, number: usize, line: &str, position: usize) -> Result<Sig
         offset,
         gain: if gain == 0.0 { DEFAULT_GAIN } else { gain },
         baseline: real("baseline", baseline.unwrap_or(zero))?,
+        initial: if initial.is_empty() {
+            real("zero", zero)? as i64
+        } else {
+            whole(path, &place("first sample"), initial)?
+        },
         unit: unit.to_string(),
         calibrated: gain != 0.0,
         name: if description.is_empty() {

@@ -1,171 +1,150 @@
-//! WFDB records of PhysioNet: a header `.hea` and the signal files that it names.
+//! WFDB records of PhysioNet: a header `.hea` and the signal files, or the segments, that it names.
 //!
 //! Numbers are scaled to physical units, samples that stand for missing ones become missing, skewed
-//! signals are put in their place, and signals with several samples a frame are averaged over each
-//! frame, as the WFDB library does by default. Formats 16, 24, 32, 61, 80, 160 and 212. Checksums
-//! are not compared. Refused: records of several segments, and signal files in other directories
-//! than the header.
+//! signals are put in their place. Signals with several samples a frame, all with as many, have that
+//! many times the rate of the frames; where the chosen ones differ, each is averaged over its
+//! frames, as the WFDB library does. Formats 8, 16, 24, 32, 61, 80, 160, 212, 310, 311, and FLAC in 508, 516 and
+//! 524. Segments follow each other in time, those of a variable layout each with some of its
+//! signals; where a signal has none it is missing. Checksums of headers are not compared. Refused:
+//! files in other directories than the header.
 //!
 //! Written by hand: `wfdb` (0.1) parses skews and samples a frame without applying them, and asks
 //! for as much memory as a header claims.
 
 mod header;
+mod record;
 mod samples;
+mod segments;
 
-use super::source::{Source, damaged, failed};
+use super::ReadOptions;
+use super::source::Source;
 use super::table::{Channel, Contents, Reader, Table};
-use crate::error::{Error, Result};
-use header::{Header, Signal};
-use samples::Samples;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use crate::error::Result;
+use header::{Described, Header, Signal};
+use record::Record;
+use std::path::Path;
 
-/// Headers are some kilobytes long.
-const LONGEST_HEADER: u64 = 1 << 20;
+/// Headers are some kilobytes long, those of many segments some hundred.
+const LONGEST_HEADER: u64 = 1 << 22;
 
 /// A WFDB record.
 pub(crate) struct WfdbReader {
-    /// The header file.
-    path: PathBuf,
-    header: Header,
-    groups: Vec<Group>,
-    n_frames: usize,
+    parts: Vec<Part>,
     contents: Contents,
+    /// Samples that become of a frame, for every channel.
+    per_frame: Vec<usize>,
 }
 
-/// Signals that share a file.
-struct Group {
-    path: PathBuf,
-    signals: Range<usize>,
+/// A record that fills some time of the recording, or all of it.
+struct Part {
+    /// Frames of the recording before it.
+    start: usize,
+    record: Record,
+    /// For every signal of the record: its channel.
+    channels: Vec<usize>,
 }
 
 impl WfdbReader {
-    pub fn open(mut source: Source) -> Result<Self> {
+    pub fn open(mut source: Source, options: &ReadOptions) -> Result<Self> {
         let path = source.path().to_owned();
-        let text = source.head(LONGEST_HEADER)?;
-        let header = header::parse(&path, &String::from_utf8_lossy(&text))?;
-        let groups = groups(&path, &header.signals)?;
-        let mut n_frames = header.n_frames;
-        for group in &groups {
-            n_frames = Some(frames(
-                &header.signals[group.signals.clone()],
-                &group.path,
-                n_frames,
-            )?);
+        match describe(&mut source)? {
+            Described::Signals(header) => Self::of_one(&path, header, options),
+            Described::Segments(segments) => segments::open(&path, segments, options),
         }
-        let n_frames = n_frames.unwrap_or(0);
-        let mut contents = Contents::default();
-        for signal in &header.signals {
-            contents.channels.push(Channel {
-                name: signal.name.clone(),
-                unit: Some(signal.unit.clone()),
-                rate: Some(header.rate),
-                n_samples: n_frames,
-                left_out: None,
-                position: None,
-            });
-        }
-        contents.detected("scaled to physical units");
-        if header.n_frames.is_none() {
+    }
+
+    fn of_one(path: &Path, header: Header, options: &ReadOptions) -> Result<Self> {
+        let is_length_known = header.n_frames.is_some();
+        let record = Record::open(path, header)?;
+        let per_frame = per_frame(path, &record.header.signals, options);
+        let mut contents = contents(
+            &record.header.signals,
+            record.header.rate,
+            record.n_frames,
+            &per_frame,
+        );
+        if !is_length_known {
             contents.detected(format!(
-                "the header gives no length: the files hold {n_frames} samples"
+                "the header gives no length: the files hold {} samples",
+                record.n_frames
             ));
         }
-        for signal in &header.signals {
-            let name = &signal.name;
-            if signal.per_frame > 1 {
-                contents.warn(format!(
-                    "channel `{name}` has {} samples a frame; they are averaged to {} Hz",
-                    signal.per_frame, header.rate
-                ));
-            }
+        let signals = &record.header.signals;
+        for (signal, per_frame) in signals.iter().zip(&per_frame) {
             if signal.skew > 0 {
                 contents.detected(format!(
-                    "channel `{name}` is put {} samples earlier (skew)",
-                    signal.skew
-                ));
-            }
-            if !signal.calibrated {
-                contents.warn(format!(
-                    "channel `{name}` is not calibrated; {} a unit are assumed",
-                    signal.gain
+                    "channel `{}` is put {} samples earlier (skew)",
+                    signal.name,
+                    signal.skew.saturating_mul(*per_frame)
                 ));
             }
         }
         Ok(Self {
-            path,
-            header,
-            groups,
-            n_frames,
+            per_frame,
             contents,
+            parts: vec![Part {
+                start: 0,
+                channels: (0..signals.len()).collect(),
+                record,
+            }],
         })
     }
 }
 
-/// Signals of one file follow each other in the header and are written alike.
-fn groups(path: &Path, signals: &[Signal]) -> Result<Vec<Group>> {
-    let mut groups: Vec<Group> = Vec::new();
-    let mut start = 0;
-    for end in 1..=signals.len() {
-        let first = &signals[start];
-        match signals.get(end) {
-            Some(next) if next.file == first.file => {
-                if next.coding != first.coding || next.offset != first.offset {
-                    return Err(damaged(
-                        path,
-                        format!("signals `{}` and `{}`", first.name, next.name),
-                        "one format and offset for one file",
-                        "two",
-                    ));
-                }
-            }
-            _ => {
-                let file = path.with_file_name(&first.file);
-                if groups.iter().any(|group| group.path == file) {
-                    let place = format!("signal `{}`", first.name);
-                    return Err(damaged(
-                        path,
-                        place,
-                        "signals of one file beside each other",
-                        "other files between",
-                    ));
-                }
-                groups.push(Group {
-                    path: file,
-                    signals: start..end,
-                });
-                start = end;
-            }
-        }
-    }
-    Ok(groups)
+fn describe(source: &mut Source) -> Result<Described> {
+    let path = source.path().to_owned();
+    let text = source.head(LONGEST_HEADER)?;
+    header::parse(&path, &String::from_utf8_lossy(&text))
 }
 
-/// Frames of a file: as many as are claimed, when it can hold them.
-fn frames(signals: &[Signal], path: &Path, claimed: Option<usize>) -> Result<usize> {
-    let source = Source::open(path)?;
-    let (coding, offset) = (signals[0].coding, signals[0].offset);
-    let frame = signals
-        .iter()
-        .try_fold(0u64, |sum, signal| sum.checked_add(signal.per_frame as u64))
-        .unwrap_or(u64::MAX);
-    match claimed {
-        Some(n_frames) => {
-            let size = (n_frames as u64)
-                .checked_mul(frame)
-                .and_then(|n_samples| coding.bytes(n_samples));
-            source.require(
-                offset,
-                size.unwrap_or(u64::MAX),
-                &format!("{n_frames} samples of each signal"),
-            )?;
-            Ok(n_frames)
+/// Samples that become of a frame, for every signal: one where the chosen signals differ in how
+/// many they have, otherwise all.
+fn per_frame(path: &Path, signals: &[Signal], options: &ReadOptions) -> Vec<usize> {
+    let names: Vec<&str> = signals.iter().map(|signal| signal.name.as_str()).collect();
+    let chosen = options.channels.as_ref();
+    // A choice that cannot be met is told where all formats tell it.
+    let chosen = chosen.and_then(|chosen| chosen.resolve(path, &names).ok());
+    let chosen = chosen.unwrap_or_else(|| (0..signals.len()).collect());
+    let of = |index: &usize| signals[*index].per_frame;
+    let differ = chosen.iter().any(|index| of(index) != of(&chosen[0]));
+    let become_of = |signal: &Signal| if differ { 1 } else { signal.per_frame };
+    signals.iter().map(become_of).collect()
+}
+
+/// The channels that signals become over so many frames.
+fn contents(signals: &[Signal], rate: f64, n_frames: usize, per_frame: &[usize]) -> Contents {
+    let mut contents = Contents::default();
+    contents.detected("scaled to physical units");
+    for (signal, &per_frame) in signals.iter().zip(per_frame) {
+        let name = &signal.name;
+        let own_rate = rate * per_frame as f64;
+        contents.channels.push(Channel {
+            name: name.clone(),
+            unit: Some(signal.unit.clone()),
+            rate: Some(own_rate),
+            n_samples: n_frames.saturating_mul(per_frame),
+            ..Channel::default()
+        });
+        if signal.per_frame > per_frame {
+            contents.warn(format!(
+                "channel `{name}` has {} samples a frame and others have not; they are averaged to \
+                 {rate} Hz: choose channels of one rate to have them all",
+                signal.per_frame
+            ));
+        } else if signal.per_frame > 1 {
+            contents.detected(format!(
+                "channel `{name}` has {} samples in each of {rate} frames a second: {own_rate} Hz",
+                signal.per_frame
+            ));
         }
-        None => {
-            source.require(offset, 0, "bytes before the samples")?;
-            Ok((coding.samples(source.length() - offset) / frame) as usize)
+        if !signal.calibrated {
+            contents.warn(format!(
+                "channel `{name}` is not calibrated; {} a unit are assumed",
+                signal.gain
+            ));
         }
     }
+    contents
 }
 
 impl Reader for WfdbReader {
@@ -174,54 +153,31 @@ impl Reader for WfdbReader {
     }
 
     fn read(&mut self, table: &mut Table) -> Result<()> {
-        for group in &self.groups {
-            if group.signals.clone().any(|channel| table.wants(channel)) {
-                self.read_group(group, table)?;
+        // All wanted channels have as many samples a frame: only channels of one rate are read
+        // together.
+        let wanted = (0..self.per_frame.len()).find(|&channel| table.wants(channel));
+        let per_frame = wanted.map_or(1, |channel| self.per_frame[channel]);
+        let rows = table.rows();
+        let (first, end) = (rows.start / per_frame, rows.end.div_ceil(per_frame));
+        for part in &self.parts {
+            let before = part.start * per_frame;
+            let frames = first.saturating_sub(part.start)
+                ..end.saturating_sub(part.start).min(part.record.n_frames);
+            if frames.is_empty() {
+                continue;
             }
-        }
-        for (channel, signal) in self.header.signals.iter().enumerate() {
-            if table.wants(channel) && signal.skew >= self.n_frames {
-                return Err(Error::content(
-                    &self.path,
-                    format!("signal `{}`", signal.name),
-                    format!("a skew below the {} samples of the record", self.n_frames),
-                    signal.skew.to_string(),
-                    "leave the channel out",
-                ));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl WfdbReader {
-    fn read_group(&self, group: &Group, table: &mut Table) -> Result<()> {
-        let signals = &self.header.signals[group.signals.clone()];
-        let mut source = Source::open(&group.path)?;
-        let mut samples = Samples::new(source.stream(signals[0].offset)?, signals[0].coding);
-        let longest_skew = signals.iter().map(|signal| signal.skew).max().unwrap_or(0);
-        let end = table
-            .rows()
-            .end
-            .saturating_add(longest_skew)
-            .min(self.n_frames);
-        for frame in 0..end {
-            for (signal, channel) in signals.iter().zip(group.signals.clone()) {
-                let (mut sum, mut count) = (0.0, 0.0);
-                for _ in 0..signal.per_frame {
-                    let sample = samples.next().map_err(|error| {
-                        failed(&group.path, error, &format!("frame {}", frame + 1))
-                    })?;
-                    if !sample.is_nan() {
-                        sum += sample;
-                        count += 1.0;
+            let wants: Vec<bool> = part.channels.iter().map(|&c| table.wants(c)).collect();
+            let per_frame: Vec<usize> = part.channels.iter().map(|&c| self.per_frame[c]).collect();
+            part.record.read(
+                frames,
+                &per_frame,
+                |signal| wants[signal],
+                |signal, sample, value| {
+                    if wants[signal] {
+                        table.set(before + sample, part.channels[signal], value);
                     }
-                }
-                // No sample at all is 0/0, a missing value.
-                if let Some(row) = frame.checked_sub(signal.skew) {
-                    table.set(row, channel, (sum / count - signal.baseline) / signal.gain);
-                }
-            }
+                },
+            )?;
         }
         Ok(())
     }

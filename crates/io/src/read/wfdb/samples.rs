@@ -1,10 +1,19 @@
 //! Samples of a WFDB signal file, one after the other.
+//!
+//! The formats are those of <https://physionet.org/physiotools/wag/signal-5.htm>, with 310 and 311
+//! as the WFDB library reads them.
 
-use std::io::{self, Read};
+use crate::flac::Decoder;
+use std::collections::VecDeque;
+use std::io::{self, BufRead, Read};
 
 /// How samples are written, under the numbers that WFDB gives these ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
+    /// 0: nothing is written, in a layout.
+    None,
+    /// 8: differences of 8 bits.
+    Differences,
     /// 16: two's complement, little-endian.
     I16,
     /// 61: two's complement, big-endian.
@@ -19,11 +28,22 @@ pub(super) enum Coding {
     U8,
     /// 212: two samples of 12 bits in three bytes.
     Pairs,
+    /// 310: three samples of 10 bits in four bytes, two of them in the middle of two bytes.
+    Triples,
+    /// 311: three samples of 10 bits in four bytes, one after the other.
+    PackedTriples,
+    /// 508, 516 and 524: a FLAC stream of at most so many bits.
+    Flac(u32),
 }
 
 impl Coding {
+    /// What can be read, for messages.
+    pub const KNOWN: &str = "8, 16, 24, 32, 61, 80, 160, 212, 310, 311, 508, 516 or 524";
+
     pub fn from_code(code: &str) -> Option<Self> {
         Some(match code {
+            "0" => Coding::None,
+            "8" => Coding::Differences,
             "16" => Coding::I16,
             "61" => Coding::I16Big,
             "160" => Coding::U16,
@@ -31,105 +51,200 @@ impl Coding {
             "32" => Coding::I32,
             "80" => Coding::U8,
             "212" => Coding::Pairs,
+            "310" => Coding::Triples,
+            "311" => Coding::PackedTriples,
+            "508" => Coding::Flac(8),
+            "516" => Coding::Flac(16),
+            "524" => Coding::Flac(24),
             _ => return None,
         })
     }
 
-    /// Bytes of so many samples; `None` when no file can be that long.
+    /// Bytes of so many samples, those of FLAC aside; `None` when no file can be that long.
     pub fn bytes(self, n_samples: u64) -> Option<u64> {
         match self {
-            Coding::U8 => Some(n_samples),
+            Coding::None | Coding::Flac(_) => Some(0),
+            Coding::U8 | Coding::Differences => Some(n_samples),
             Coding::I16 | Coding::I16Big | Coding::U16 => n_samples.checked_mul(2),
             Coding::I24 => n_samples.checked_mul(3),
             Coding::I32 => n_samples.checked_mul(4),
             Coding::Pairs => n_samples.checked_mul(3).map(|bytes| bytes.div_ceil(2)),
+            Coding::Triples => of_triples(n_samples, [0, 2, 4]),
+            Coding::PackedTriples => of_triples(n_samples, [0, 2, 3]),
         }
     }
 
     /// Whole samples in so many bytes.
     pub fn samples(self, bytes: u64) -> u64 {
         match self {
-            Coding::U8 => bytes,
+            Coding::None | Coding::Flac(_) => 0,
+            Coding::U8 | Coding::Differences => bytes,
             Coding::I16 | Coding::I16Big | Coding::U16 => bytes / 2,
             Coding::I24 => bytes / 3,
             Coding::I32 => bytes / 4,
             Coding::Pairs => (bytes / 3) * 2 + u64::from(bytes % 3 == 2),
+            Coding::Triples => bytes / 4 * 3 + [0, 0, 1, 1][bytes as usize % 4],
+            Coding::PackedTriples => bytes / 4 * 3 + [0, 0, 1, 2][bytes as usize % 4],
         }
     }
 
     /// The sample that stands for a missing one.
-    fn invalid(self) -> i32 {
+    fn invalid(self) -> Option<i64> {
         match self {
-            Coding::U8 => -128,
-            Coding::I16 | Coding::I16Big | Coding::U16 => -32_768,
-            Coding::I24 => -(1 << 23),
-            Coding::I32 => i32::MIN,
-            Coding::Pairs => -2048,
+            Coding::None | Coding::Differences => None,
+            Coding::U8 | Coding::Flac(8) => Some(-128),
+            Coding::Triples | Coding::PackedTriples => Some(-512),
+            Coding::Pairs => Some(-2048),
+            Coding::I16 | Coding::I16Big | Coding::U16 | Coding::Flac(16) => Some(-32_768),
+            Coding::I24 | Coding::Flac(_) => Some(-(1 << 23)),
+            Coding::I32 => Some(i64::from(i32::MIN)),
         }
     }
+}
+
+/// Bytes of triples in four bytes, and of one or two samples after them.
+fn of_triples(n_samples: u64, of_rest: [u64; 3]) -> Option<u64> {
+    let whole = (n_samples / 3).checked_mul(4)?;
+    whole.checked_add(of_rest[(n_samples % 3) as usize])
 }
 
 /// Decodes one file.
 pub(super) struct Samples<R> {
-    input: R,
+    input: Input<R>,
     coding: Coding,
-    /// The second of a pair.
-    pending: Option<i32>,
 }
 
-impl<R: Read> Samples<R> {
-    pub fn new(input: R, coding: Coding) -> Self {
-        let pending = None;
-        Self {
-            input,
-            coding,
-            pending,
-        }
-    }
+enum Input<R> {
+    Plain {
+        bytes: R,
+        /// The rest of a group of samples, the next one last.
+        pending: Vec<i64>,
+        /// For differences: the last sample of every signal.
+        last: Vec<i64>,
+    },
+    Flac {
+        decoder: Decoder<R>,
+        /// What is decoded and not yet taken, one list a signal.
+        pending: Vec<VecDeque<i64>>,
+    },
+}
 
-    /// The next sample; NaN when it is missing.
-    pub fn next(&mut self) -> io::Result<f64> {
-        let sample = self.next_number()?;
-        if sample == self.coding.invalid() {
-            return Ok(f64::NAN);
-        }
-        Ok(f64::from(sample))
-    }
-
-    fn next_number(&mut self) -> io::Result<i32> {
-        Ok(match self.coding {
-            Coding::U8 => i32::from(u8::from_le_bytes(self.bytes()?)) - 128,
-            Coding::I16 => i32::from(i16::from_le_bytes(self.bytes()?)),
-            Coding::I16Big => i32::from(i16::from_be_bytes(self.bytes()?)),
-            Coding::U16 => i32::from(u16::from_le_bytes(self.bytes()?)) - 32_768,
-            Coding::I24 => {
-                let [low, middle, high] = self.bytes()?;
-                i32::from_le_bytes([0, low, middle, high]) >> 8
+impl<R: BufRead> Samples<R> {
+    /// `initial` are the numbers of the signals before their first difference.
+    pub fn new(bytes: R, coding: Coding, initial: Vec<i64>) -> io::Result<Self> {
+        let input = if matches!(coding, Coding::Flac(_)) {
+            let decoder = Decoder::new(bytes)?;
+            let pending = vec![VecDeque::new(); decoder.info().n_channels];
+            Input::Flac { decoder, pending }
+        } else {
+            Input::Plain {
+                bytes,
+                pending: Vec::new(),
+                last: initial,
             }
-            Coding::I32 => i32::from_le_bytes(self.bytes()?),
-            Coding::Pairs => match self.pending.take() {
-                Some(second) => second,
-                None => {
-                    let [low, shared] = self.bytes()?;
-                    // A last sample without a partner has no third byte.
-                    let mut other = [0];
-                    let has_partner = self.input.read(&mut other)? == 1;
-                    self.pending = has_partner.then_some(twelve_bits(shared >> 4, other[0]));
-                    twelve_bits(shared & 0x0f, low)
+        };
+        Ok(Self { input, coding })
+    }
+
+    /// The next sample of a signal of the file, whose turn it must be; NaN when it is missing.
+    pub fn next(&mut self, signal: usize) -> io::Result<f64> {
+        let sample = match &mut self.input {
+            Input::Plain {
+                bytes,
+                pending,
+                last,
+            } => {
+                let number = next_number(bytes, self.coding, pending)?;
+                if self.coding == Coding::Differences {
+                    last[signal] = last[signal].wrapping_add(number);
+                    last[signal]
+                } else {
+                    number
+                }
+            }
+            Input::Flac { decoder, pending } => loop {
+                if let Some(sample) = pending[signal].pop_front() {
+                    break sample;
+                }
+                let Some(block) = decoder.next_block()? else {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                };
+                for (pending, samples) in pending.iter_mut().zip(block) {
+                    pending.extend(samples);
                 }
             },
-        })
-    }
-
-    fn bytes<const N: usize>(&mut self) -> io::Result<[u8; N]> {
-        let mut bytes = [0; N];
-        self.input.read_exact(&mut bytes)?;
-        Ok(bytes)
+        };
+        if Some(sample) == self.coding.invalid() {
+            return Ok(f64::NAN);
+        }
+        Ok(sample as f64)
     }
 }
 
-/// Two's complement of 12 bits: four in `high`, eight in `low`.
-fn twelve_bits(high: u8, low: u8) -> i32 {
-    let bits = i32::from(high) << 8 | i32::from(low);
-    if bits >= 2048 { bits - 4096 } else { bits }
+fn next_number(input: &mut impl Read, coding: Coding, pending: &mut Vec<i64>) -> io::Result<i64> {
+    if let Some(number) = pending.pop() {
+        return Ok(number);
+    }
+    Ok(match coding {
+        Coding::Differences => i64::from(i8::from_le_bytes(bytes(input)?)),
+        Coding::U8 => i64::from(u8::from_le_bytes(bytes(input)?)) - 128,
+        Coding::I16 => i64::from(i16::from_le_bytes(bytes(input)?)),
+        Coding::I16Big => i64::from(i16::from_be_bytes(bytes(input)?)),
+        Coding::U16 => i64::from(u16::from_le_bytes(bytes(input)?)) - 32_768,
+        Coding::I24 => {
+            let [low, middle, high] = bytes(input)?;
+            i64::from(i32::from_le_bytes([0, low, middle, high]) >> 8)
+        }
+        Coding::I32 => i64::from(i32::from_le_bytes(bytes(input)?)),
+        Coding::Pairs => {
+            let [low, shared] = bytes(input)?;
+            let (low, shared) = (i64::from(low), i64::from(shared));
+            // A last sample without a partner has no third byte; the partner is not asked for.
+            let [other] = padded(input)?;
+            pending.push(signed(shared >> 4 << 8 | i64::from(other), 12));
+            signed((shared & 0x0f) << 8 | low, 12)
+        }
+        Coding::Triples => {
+            let first = i64::from(u16::from_le_bytes(bytes(input)?));
+            let second = i64::from(u16::from_le_bytes(padded(input)?));
+            pending.push(signed(first >> 11 | second >> 11 << 5, 10));
+            pending.push(signed(second >> 1, 10));
+            signed(first >> 1, 10)
+        }
+        Coding::PackedTriples => {
+            let first = i64::from(u16::from_le_bytes(bytes(input)?));
+            let [third, fourth] = padded(input)?;
+            let all = first | i64::from(third) << 16 | i64::from(fourth) << 24;
+            pending.push(signed(all >> 20, 10));
+            pending.push(signed(all >> 10, 10));
+            signed(all, 10)
+        }
+        Coding::None | Coding::Flac(_) => return Err(io::ErrorKind::InvalidData.into()),
+    })
+}
+
+fn bytes<const N: usize>(input: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    input.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Bytes of which the last may lie behind the end of the file, where nobody asks for the samples
+/// that they belong to.
+fn padded<const N: usize>(input: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    let mut n_read = 0;
+    while n_read < N {
+        match input.read(&mut bytes[n_read..])? {
+            0 => break,
+            n => n_read += n,
+        }
+    }
+    Ok(bytes)
+}
+
+/// The lowest `width` bits in two's complement.
+fn signed(bits: i64, width: u32) -> i64 {
+    let unused = 64 - width;
+    bits << unused >> unused
 }
