@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::output::{self, note};
 use crate::progress::Progress;
-use crate::reading::open;
+use crate::reading::open_for_model;
 use clap::Args;
 use faer::MatRef;
 use std::ops::ControlFlow;
@@ -76,7 +76,8 @@ impl Transform {
             )));
         }
         let model = load_model(&model_path)?;
-        let opened = open(&self.input, &self.reading, self.quiet)?;
+        let n_channels = model.channel_names().len();
+        let opened = open_for_model(&self.input, &self.reading, n_channels, self.quiet)?;
         let channels = as_the_model_has_them(&model, &opened.recording, &self.input, self.quiet)?;
         let recording = channels.recording;
         let names = source_names(model.sources().ncols());

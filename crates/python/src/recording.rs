@@ -197,7 +197,7 @@ impl Recording {
 /// Reads a recording from a file; the format is found by its contents.
 #[pyfunction]
 #[pyo3(signature = (
-    path, *, channels=None, start=None, stop=None, rate=None, variable=None, transpose=false,
+    path, *, channels=None, start=None, stop=None, rate=None, variable=None, transpose=None,
     delimiter=None, header=None, time_column=None
 ))]
 pub fn read(
@@ -208,7 +208,7 @@ pub fn read(
     stop: Option<f64>,
     rate: Option<f64>,
     variable: Option<String>,
-    transpose: bool,
+    transpose: Option<bool>,
     delimiter: Option<char>,
     header: Option<bool>,
     time_column: Option<String>,

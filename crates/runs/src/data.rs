@@ -11,7 +11,7 @@ use crate::results::summary::{CountSummary, Input};
 use crate::watcher::{Event, Watcher};
 use std::borrow::Cow;
 use std::path::Path;
-use strt_io::{NoteKind, Opened, ReadOptions, read_recording};
+use strt_io::{NoteKind, Opened, ReadOptions, inspect, read_recording};
 use strt_score::Reference;
 use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
 use strtransformer::{Config, Recording};
@@ -101,7 +101,8 @@ impl<'a> Data<'a> {
 }
 
 /// Reads the file of true sources of a recording that was read with `options`: of the same samples,
-/// or of the whole file of which a span was taken.
+/// or of the whole file of which a span was taken. A matrix that has the samples of the recording
+/// on one side only lies that way round.
 ///
 /// # Errors
 /// What reading it met with.
@@ -110,7 +111,8 @@ pub fn open_reference(
     options: &ReadOptions,
     recording: &Recording,
 ) -> strt_io::Result<Opened> {
-    let found = read_recording(path, &ReadOptions::default())?;
+    let own = ReadOptions::default();
+    let found = read_with_side(path, &own, |samples, _| samples == recording.n_samples())?;
     let whole = options.start.is_none() && options.stop.is_none();
     if whole || found.recording.n_samples() == recording.n_samples() {
         return Ok(found);
@@ -122,6 +124,44 @@ pub fn open_reference(
         ..ReadOptions::default()
     };
     read_recording(path, &same_span)
+}
+
+/// Reads a recording of which more is known than its file says: where the decision about its layout
+/// does not fit (`fits(samples, channels)`) and the other one does, the other one is taken. What the
+/// options ask for stays.
+///
+/// # Errors
+/// What reading it met with.
+pub fn read_with_side(
+    path: &Path,
+    options: &ReadOptions,
+    fits: impl Fn(usize, usize) -> bool,
+) -> strt_io::Result<Opened> {
+    let opened = read_recording(path, options);
+    // A matrix on its side may be refused for its many channels.
+    let layout = match &opened {
+        Ok(opened) => opened.layout,
+        Err(_) if options.transpose.is_none() => inspect(path, options)?.layout,
+        Err(_) => None,
+    };
+    let Some(layout) = layout.filter(|_| options.transpose.is_none()) else {
+        return opened;
+    };
+    let (samples, channels) = match &opened {
+        Ok(opened) => (opened.recording.n_samples(), opened.recording.n_channels()),
+        Err(_) => layout.samples_and_channels(),
+    };
+    if fits(samples, channels) {
+        return opened;
+    }
+    let turned = ReadOptions {
+        transpose: Some(!layout.transposed),
+        ..options.clone()
+    };
+    match read_recording(path, &turned) {
+        Ok(other) if fits(other.recording.n_samples(), other.recording.n_channels()) => Ok(other),
+        _ => opened,
+    }
 }
 
 /// The true sources in a file that [`open_reference`] opened.

@@ -16,7 +16,7 @@ mod dataset;
 mod file;
 mod objects;
 
-use super::array::{Array, can_hold};
+use super::array::{Array, can_hold, is_names_name};
 use super::matlab::{Numeric, Store, Value, Workspace};
 use super::numbers::{Block, Endian, Number, Order};
 use super::source::Source;
@@ -52,7 +52,7 @@ pub(crate) fn load(source: Source) -> Result<Workspace> {
     for (name, address) in members {
         // MATLAB keeps what references point to in `#refs#`.
         if !name.starts_with('#') {
-            let value = store.value(address, 0)?;
+            let value = store.named(&name, address, 0)?;
             variables.push((name, value));
         }
     }
@@ -64,6 +64,25 @@ pub(crate) fn load(source: Source) -> Result<Workspace> {
 }
 
 impl Hdf5Store {
+    /// The object at an address. References are only followed where the name says that they are
+    /// names of channels; following all of them would read the whole file.
+    fn named(&mut self, name: &str, address: u64, depth: usize) -> Result<Value> {
+        if !is_names_name(name) {
+            return self.value(address, depth);
+        }
+        let Some(addresses) = self.references(address)? else {
+            return self.value(address, depth);
+        };
+        let mut texts = Vec::new();
+        for address in addresses {
+            match self.value(address, DEEPEST)? {
+                Value::Text(text) => texts.push(text),
+                _ => return Ok(Value::Other("a cell array")),
+            }
+        }
+        Ok(Value::Texts(texts))
+    }
+
     /// The object at an address.
     fn value(&mut self, address: u64, depth: usize) -> Result<Value> {
         let messages = messages(&mut self.file, address)?;
@@ -97,7 +116,8 @@ impl Hdf5Store {
                 }
                 return Ok(Value::Struct(elements));
             }
-            fields.push((name, self.value(address, depth + 1)?));
+            let value = self.named(&name, address, depth + 1)?;
+            fields.push((name, value));
         }
         Ok(Value::Struct(vec![fields]))
     }
