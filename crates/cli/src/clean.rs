@@ -72,7 +72,13 @@ impl Clean {
         self.check_out(&out, &path)?;
 
         let n_channels = model.channel_names().len();
-        let opened = open_for_model(&path, &options, n_channels, self.quiet)?;
+        let opened = open_for_model(
+            &path,
+            &options,
+            n_channels,
+            input.options.transpose,
+            self.quiet,
+        )?;
         // The copy is written the way round that was read.
         let options = ReadOptions {
             transpose: opened

@@ -1,6 +1,7 @@
 //! `strt info`: what a file or a folder holds, without separating anything.
 
 mod recording;
+mod wording;
 
 use crate::compare;
 use crate::failure::{Failure, Outcome};

@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use strt_io::{ReadOptions, Signals, check_signals, load_model, write_signals};
 use strt_runs::folder::MODEL;
+use strt_runs::load_summary;
 use strt_runs::results::summary::source_names;
 use strtransformer::train::{StepReport, StopReason};
 use strtransformer::transform::Transformed;
@@ -77,7 +78,10 @@ impl Transform {
         }
         let model = load_model(&model_path)?;
         let n_channels = model.channel_names().len();
-        let opened = open_for_model(&self.input, &self.reading, n_channels, self.quiet)?;
+        // A model that was moved out of its folder has no summary.
+        let summary = load_summary(model_path.parent().unwrap_or(&model_path)).ok();
+        let of_run = summary.and_then(|summary| summary.input.options.transpose);
+        let opened = open_for_model(&self.input, &self.reading, n_channels, of_run, self.quiet)?;
         let channels = as_the_model_has_them(&model, &opened.recording, &self.input, self.quiet)?;
         let recording = channels.recording;
         let names = source_names(model.sources().ncols());

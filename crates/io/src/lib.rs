@@ -15,14 +15,15 @@
 //! # Recordings
 //!
 //! [`read_recording`] finds the format by content and refuses a file whose name promises another;
-//! [`inspect`] tells what a file holds. The samples are rows, the channels columns, and NaN is
-//! missing.
+//! [`inspect`] tells what a file holds, [`survey`] what its numbers tell as well. The samples are
+//! rows, the channels columns, and NaN is missing; which way round they lie in the file is told by
+//! [`Layout`].
 //!
 //! | format | endings | what is read | feature |
 //! |---|---|---|---|
 //! | text | csv, tsv, txt, dat, … | a column a channel; how it is written is detected | |
-//! | NPY | npy | real numbers of 8 to 64 bits; 1 or 2 dimensions | |
-//! | NPZ | npz | the only such array, or the one named; the rate from `fs` | `npz` |
+//! | NPY | npy | real numbers of 8 to 64 bits; 1 or 2 dimensions longer than 1 | |
+//! | NPZ | npz | the only such array, or the one named; rate, names, times beside it | `npz` |
 //! | MATLAB 5–7 | mat | as NPZ; fields of structures as `name.field` | `mat` |
 //! | MATLAB 7.3, HDF5 | mat, h5, hdf5 | the same; what MATLAB and h5py write by default | `hdf5` |
 //! | EEGLAB | set (with fdt) | either of MATLAB's formats; epochs are joined | `mat`, `hdf5` |

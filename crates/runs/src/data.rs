@@ -112,7 +112,9 @@ pub fn open_reference(
     recording: &Recording,
 ) -> strt_io::Result<Opened> {
     let own = ReadOptions::default();
-    let found = read_with_side(path, &own, |samples, _| samples == recording.n_samples())?;
+    let found = read_with_side(path, &own, None, |samples, _| {
+        samples == recording.n_samples()
+    })?;
     let whole = options.start.is_none() && options.stop.is_none();
     if whole || found.recording.n_samples() == recording.n_samples() {
         return Ok(found);
@@ -126,32 +128,37 @@ pub fn open_reference(
     read_recording(path, &same_span)
 }
 
-/// Reads a recording of which more is known than its file says: where the decision about its layout
-/// does not fit (`fits(samples, channels)`) and the other one does, the other one is taken. What the
-/// options ask for stays.
+/// Reads a recording of which more is known than its file says. Where the decision about its layout
+/// does not fit (`fits(samples, channels)`) and the other one does, the other one is taken; of a
+/// square matrix, which fits both ways, the one that is `usual`. What the options ask for stays.
 ///
 /// # Errors
 /// What reading it met with.
 pub fn read_with_side(
     path: &Path,
     options: &ReadOptions,
+    usual: Option<bool>,
     fits: impl Fn(usize, usize) -> bool,
 ) -> strt_io::Result<Opened> {
     let opened = read_recording(path, options);
+    if options.transpose.is_some() {
+        return opened;
+    }
     // A matrix on its side may be refused for its many channels.
     let layout = match &opened {
         Ok(opened) => opened.layout,
-        Err(_) if options.transpose.is_none() => inspect(path, options)?.layout,
-        Err(_) => None,
+        Err(_) => inspect(path, options)?.layout,
     };
-    let Some(layout) = layout.filter(|_| options.transpose.is_none()) else {
+    let Some(layout) = layout else {
         return opened;
     };
     let (samples, channels) = match &opened {
         Ok(opened) => (opened.recording.n_samples(), opened.recording.n_channels()),
         Err(_) => layout.samples_and_channels(),
     };
-    if fits(samples, channels) {
+    let is_square = layout.shape.0 == layout.shape.1;
+    let is_unusual = usual.is_some_and(|usual| usual != layout.transposed);
+    if fits(samples, channels) && !(is_square && is_unusual) {
         return opened;
     }
     let turned = ReadOptions {

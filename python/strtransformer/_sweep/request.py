@@ -137,6 +137,13 @@ def checked_reading(reading: Any) -> dict[str, Any]:
     return found
 
 
+def reading_of(value: Any, asked: dict[str, Any]) -> dict[str, Any]:
+    """How a recording is read: the rows of an array are samples, whatever its shape."""
+    if isinstance(value, (str, os.PathLike)) or asked.get("transpose") is not None:
+        return asked
+    return {**asked, "transpose": False}
+
+
 def checked_formats(formats: Any) -> list[str]:
     if isinstance(formats, str) or not np.iterable(formats):
         raise ValueError(f"formats = {formats!r}: expected a list, such as ['mat']")

@@ -1,12 +1,17 @@
 //! Columns of tables that are no signals: the time, with the rate that it gives, the number of the
 //! row, events.
 //!
-//! In: a name, in several languages, and values. Out: an [`Axis`] with what to say about it. The
+//! In: a name ([`names`]) and values. Out: an [`Axis`] with what to say about it. The
 //! values are not used for anything else: rows stay where they are, whatever time they claim, and
 //! nothing is put into gaps.
 
+mod names;
+
+pub(crate) use names::{candidate, is_called_time, names_events};
+
 use super::Note;
 use super::table::Contents;
+use names::{Named, named};
 
 /// What a column is.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,206 +49,6 @@ impl Axis {
             }
         }
     }
-}
-
-/// What a name says about its column.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Named {
-    /// Time for certain, in units of so many seconds where the name says it.
-    Time(Option<f64>),
-    /// Time if it rises in equal steps.
-    Perhaps(f64),
-    /// Time in years.
-    Year,
-    /// A number of the row if it rises by ones.
-    Index,
-    /// A signal.
-    Signal,
-}
-
-/// The time, in languages that tables are written in.
-const TIME: [&str; 36] = [
-    "time",
-    "times",
-    "timestamp",
-    "timestamps",
-    "datetime",
-    "date",
-    "elapsed",
-    "zeit",
-    "zeitstempel",
-    "uhrzeit",
-    "datum",
-    "temps",
-    "horodatage",
-    "heure",
-    "tiempo",
-    "fecha",
-    "hora",
-    "tempo",
-    "tijd",
-    "tijdstempel",
-    "tid",
-    "dato",
-    "czas",
-    "čas",
-    "aika",
-    "zaman",
-    "tarih",
-    "время",
-    "дата",
-    "χρόνος",
-    "时间",
-    "時間",
-    "时间戳",
-    "日期",
-    "時刻",
-    "시간",
-];
-
-/// Words before `time` and `date` that leave it the time of the samples: a reaction time is a
-/// signal.
-const KINDS_OF_TIME: [&str; 15] = [
-    "local",
-    "gmt",
-    "utc",
-    "unix",
-    "sample",
-    "recording",
-    "elapsed",
-    "relative",
-    "system",
-    "device",
-    "lsl",
-    "epoch",
-    "gps",
-    "clock",
-    "absolute",
-];
-
-const INDEX: [&str; 22] = [
-    "index",
-    "idx",
-    "sample",
-    "samples",
-    "row",
-    "rows",
-    "n",
-    "nr",
-    "no",
-    "frame",
-    "frames",
-    "packet",
-    "counter",
-    "sampleindex",
-    "samplenumber",
-    "indice",
-    "índice",
-    "zeile",
-    "nummer",
-    "номер",
-    "序号",
-    "编号",
-];
-
-const EVENTS: [&str; 24] = [
-    "event",
-    "events",
-    "marker",
-    "markers",
-    "trigger",
-    "triggers",
-    "stim",
-    "stimulus",
-    "stimuli",
-    "label",
-    "labels",
-    "annotation",
-    "annotations",
-    "comment",
-    "comments",
-    "note",
-    "notes",
-    "ereignis",
-    "marke",
-    "événement",
-    "evento",
-    "событие",
-    "метка",
-    "标记",
-];
-
-/// The words of a name, in small letters.
-fn words(lower: &str) -> Vec<&str> {
-    lower
-        .split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect()
-}
-
-/// Seconds of the unit that one of the words names.
-fn unit(words: &[&str]) -> Option<f64> {
-    words.iter().find_map(|word| {
-        Some(match *word {
-            "s" | "sec" | "secs" | "second" | "seconds" | "sek" | "sekunden" | "с" | "сек"
-            | "秒" => 1.0,
-            "ms" | "msec" | "millis" | "milliseconds" | "millisekunden" | "мс" | "毫秒" => 1e-3,
-            "us" | "µs" | "μs" | "usec" | "microseconds" | "мкс" | "微秒" => 1e-6,
-            "ns" | "nsec" | "nanoseconds" => 1e-9,
-            "min" | "mins" | "minutes" | "minuten" | "мин" | "分钟" => 60.0,
-            "h" | "hours" | "hour" | "stunden" => 3600.0,
-            _ => return None,
-        })
-    })
-}
-
-fn named(name: &str) -> Named {
-    let lower = name.to_lowercase();
-    let words = words(&lower);
-    match words.as_slice() {
-        [first, rest @ ..] if TIME.contains(first) => Named::Time(unit(rest)),
-        [kind, "time" | "timestamp" | "date" | "datetime", rest @ ..]
-            if KINDS_OF_TIME.contains(kind) =>
-        {
-            Named::Time(unit(rest))
-        }
-        ["year" | "years" | "jahr" | "année" | "año" | "anno" | "ano" | "год" | "年"] => {
-            Named::Year
-        }
-        ["t", rest @ ..] => Named::Perhaps(unit(rest).unwrap_or(1.0)),
-        [only] if unit(&[only]).is_some() => Named::Perhaps(unit(&[only]).unwrap_or(1.0)),
-        [] | ["unnamed", "0"] => Named::Index,
-        [
-            "sample" | "packet" | "row" | "frame",
-            "index" | "number" | "counter" | "no" | "nr" | "id",
-        ] => Named::Index,
-        [only] if INDEX.contains(only) => Named::Index,
-        _ => Named::Signal,
-    }
-}
-
-/// Whether a column of this name holds events, not a signal.
-pub(crate) fn names_events(name: &str) -> bool {
-    let lower = name.to_lowercase();
-    let words = words(&lower);
-    match words.as_slice() {
-        [only] => EVENTS.contains(only),
-        [kind, rest] => {
-            EVENTS.contains(kind)
-                && ["code", "type", "name", "id", "value", "channel"].contains(rest)
-        }
-        _ => false,
-    }
-}
-
-/// Whether a column is called the time, for certain.
-pub(crate) fn is_called_time(name: &str) -> bool {
-    matches!(named(name), Named::Time(_))
-}
-
-/// Whether a column of this name can be the time.
-pub(crate) fn candidate(name: &str) -> bool {
-    named(name) != Named::Signal
 }
 
 /// Judges a column by its name.
@@ -420,6 +225,7 @@ fn gaps(values: &[f64]) -> Option<Gaps> {
         steps: Steps {
             step,
             jitter,
+            dust: dust(values, step),
             n_steps: near.len() as f64,
         },
         count: far.len(),
@@ -432,6 +238,8 @@ struct Steps {
     step: f64,
     /// Farthest that a value lies from its place, in steps.
     jitter: f64,
+    /// What times of this size cannot say, in steps: seconds since 1970 have few digits left.
+    dust: f64,
     n_steps: f64,
 }
 
@@ -455,15 +263,23 @@ fn steps(values: &[f64]) -> Option<Steps> {
     Some(Steps {
         step,
         jitter,
+        dust: dust(values, step),
         n_steps,
     })
+}
+
+fn dust(values: &[f64], step: f64) -> f64 {
+    let largest = values
+        .iter()
+        .fold(0.0, |most: f64, value| most.max(value.abs()));
+    2.0 * f64::EPSILON * largest / step
 }
 
 impl Steps {
     /// The rate; a whole number when one lies within what rounding in the file leaves open.
     fn rate(&self, unit: f64) -> f64 {
         let rate = 1.0 / (self.step * unit);
-        let open = rate * (2.0 * self.jitter / self.n_steps).max(1e-9);
+        let open = rate * (2.0 * (self.jitter + self.dust) / self.n_steps).max(1e-9);
         if (rate.round() - rate).abs() <= open && rate.round() > 0.0 {
             rate.round()
         } else {
@@ -543,8 +359,6 @@ mod tests {
             );
         }
         assert_eq!(judge_named("index", &[0.0, 1.0, 3.0]), Axis::Channel);
-        assert!(names_events("Marker") && names_events("trigger code"));
-        assert!(!names_events("event rate") && !names_events("Fz"));
     }
 
     #[test]

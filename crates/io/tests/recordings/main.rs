@@ -5,6 +5,8 @@
 #[cfg(feature = "formats")]
 mod fixtures;
 #[cfg(feature = "formats")]
+mod layout;
+#[cfg(feature = "formats")]
 mod options;
 #[cfg(feature = "formats")]
 mod real;
@@ -12,6 +14,7 @@ mod real;
 mod refusals;
 #[cfg(feature = "formats")]
 mod rewriting;
+mod tables;
 mod text;
 #[cfg(feature = "formats")]
 mod writing;

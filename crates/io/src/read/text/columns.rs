@@ -93,7 +93,7 @@ fn times(
     let mut axes: Vec<(usize, Axis)> = Vec::new();
     for (at, moments) in std::mem::take(&mut found.times) {
         let name = plan.names.get(at).map(String::as_str);
-        let shown = name.map_or_else(|| (at + 1).to_string(), String::from);
+        let shown = shown(plan, at);
         let axis = match (moments.settled(), name) {
             (Times::Open, _) => time::open_dates(&shown),
             (Times::Seconds(values), _) => time::in_seconds(&shown, &values),
@@ -113,14 +113,19 @@ fn times(
     for (i, (at, axis)) in axes.into_iter().enumerate() {
         let is_another = with_rate.is_some_and(|first| first != i);
         if is_another && matches!(axis, Axis::Time(..)) {
-            let name = plan.names.get(at).cloned();
-            let name = name.unwrap_or_else(|| (at + 1).to_string());
+            let name = shown(plan, at);
             contents.detected(format!("column `{name}` holds times too and is left out"));
         } else if let Some(Some(found)) = axis.settle(contents) {
             rate = Some(found);
         }
     }
     (left_out, agreed(contents, rate, plan))
+}
+
+/// What to call a column: its name, or its number from 1.
+fn shown(plan: &Plan, at: usize) -> String {
+    let name = plan.names.get(at).filter(|name| !name.is_empty());
+    name.cloned().unwrap_or_else(|| (at + 1).to_string())
 }
 
 /// The rate of the time column, or else the one that stands before the table.
