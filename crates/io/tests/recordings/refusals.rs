@@ -67,7 +67,7 @@ fn texts(made: &Made) -> Vec<PathBuf> {
         made.file("late_date.csv", "Fz,when\n1,5\n2,2020-01-02\n"),
         made.file(
             "late_comma.csv",
-            "a;b\n1;2\n3;4\n".to_string() + &"5;6\n".repeat(80) + "7,5;8\n",
+            "a;b\n1;2\n3;4\n".to_string() + &"5;6\n".repeat(180) + "7,5;8\n",
         ),
         made.file("all_missing.csv", "a,b\n,\n,NA\n"),
         made.file("no_complete.csv", "a,b\n1,\n,2\n"),

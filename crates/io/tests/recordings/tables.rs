@@ -99,6 +99,31 @@ fn muse() {
         ],
     );
     assert_eq!(opened.missing, [3, 3, 3]);
+    let events: Vec<(f64, f64, &str)> = opened
+        .events
+        .iter()
+        .map(|event| (event.onset, event.duration, event.name.as_str()))
+        .collect();
+    let blink = "/muse/elements/blink";
+    assert_eq!(
+        events,
+        [(3.0, 0.0, blink), (8.0, 0.0, blink), (13.0, 0.0, blink)]
+    );
+    // A label in every row is one event for as long as it stays.
+    let labelled = format!(
+        "time,a,Label\n{}",
+        (0..40)
+            .map(|t| format!("{},{},{}\n", t as f64 / 10.0, value(t, 0), t / 20))
+            .map(|line| line.replace(",0\n", ",rest\n").replace(",1\n", ",task\n"))
+            .collect::<String>()
+    );
+    let opened = check(&labelled, &["a"], Some(10.0), &[]);
+    assert_eq!(opened.events.len(), 2);
+    assert_eq!(
+        (opened.events[1].onset, opened.events[1].duration),
+        (2.0, 2.0)
+    );
+    assert_eq!(opened.events[1].name, "task");
 }
 
 #[test]

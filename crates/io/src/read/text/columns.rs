@@ -6,7 +6,8 @@
 use super::Plan;
 use super::dates::Times;
 use super::grid::Grid;
-use super::scan::{Held, Scan};
+use super::scan::{Held, Scan, Text};
+use crate::read::events::Event;
 use crate::read::table::{Channel, Contents};
 use crate::read::time::{self, Axis};
 use crate::read::{Note, ReadOptions, TimeColumn};
@@ -45,7 +46,33 @@ pub(super) fn channels(
             ..Channel::default()
         });
     }
+    if let Some(rate) = rate {
+        contents.events = events(plan, found, rate);
+    }
     Grid::Columns(channels)
+}
+
+/// The texts of columns that are called events, or hold a text now and then. The same text in
+/// several rows is one event that lasts.
+fn events(plan: &Plan, found: &Scan, rate: f64) -> Vec<Event> {
+    let tells_events = |column: usize| {
+        let held = found.columns[column];
+        let name = plan.names.get(column);
+        !held.has_number
+            && (name.is_some_and(|name| time::names_events(name))
+                || 2 * held.n_texts < found.n_rows)
+    };
+    let texts = found.texts.iter().filter(|text| tells_events(text.column));
+    let event = |text: &Text| Event {
+        onset: text.row as f64 / rate,
+        duration: if text.n_rows == 1 {
+            0.0
+        } else {
+            text.n_rows as f64 / rate
+        },
+        name: text.text.clone(),
+    };
+    texts.map(event).collect()
 }
 
 /// The columns without an empty last one, which a delimiter at the end of every line makes.

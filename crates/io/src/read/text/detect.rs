@@ -64,15 +64,22 @@ fn score(lines: &[(u64, Vec<u8>)], delimiter: Delimiter, decimal_comma: bool, as
     if run[0] < 2 && delimiter != Delimiter::None && !asked {
         return 0.0;
     }
-    // Other lines stand before the table, and the first of the table may hold names.
-    let usual: Vec<&Vec<Vec<u8>>> = lines.iter().filter(|line| line.len() == run[0]).collect();
-    let numbers = &usual[usize::from(usual.len() > 1)..];
+    // Other lines stand before the table; lines without any value are names, or text too.
     let (mut good, mut all) = (0, 0);
-    for cell in numbers.iter().copied().flatten() {
-        good += usize::from(judge(cell, decimal_comma) != Cell::Text);
-        all += 1;
+    for line in lines.iter().filter(|line| line.len() == run[0]) {
+        let judged = line.iter().map(|cell| judge(cell, decimal_comma));
+        let (n_good, n_values) = judged.fold((0, 0), |(good, values), cell| match cell {
+            Cell::Text => (good, values),
+            Cell::Missing => (good + 1, values),
+            _ => (good + 1, values + 1),
+        });
+        if n_values > 0 {
+            good += n_good;
+            all += line.len();
+        }
     }
-    run.len() as f64 / lines.len() as f64 * good as f64 / all.max(1) as f64
+    let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
+    share(run.len(), lines.len()) * share(good, all)
 }
 
 /// Whether a first line holds names: nothing in it is a number, or it starts with a word, or (as

@@ -8,8 +8,11 @@ use super::dates::Moments;
 use super::rows::Rows;
 use crate::error::{Error, Result};
 use crate::read::source::Source;
+use std::collections::HashMap;
 use std::path::Path;
 
+/// Texts that are kept as events; a table with more has no events but a vocabulary.
+const MOST_TEXTS: usize = 1 << 16;
 /// Labels of lines that are kept: more channels are read from no text.
 const MOST_LABELS: usize = 1 << 16;
 
@@ -30,6 +33,19 @@ pub(super) struct Scan {
     pub first_row: Vec<f64>,
     /// The texts in the first column, while it holds nothing else.
     pub labels: Vec<String>,
+    /// Texts in columns that have held no number so far.
+    pub texts: Vec<Text>,
+    /// For every column with a text: the last one in `texts`.
+    last_text: HashMap<usize, usize>,
+}
+
+/// The same text in rows that follow each other.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Text {
+    pub column: usize,
+    pub row: usize,
+    pub n_rows: usize,
+    pub text: String,
 }
 
 /// What a column holds.
@@ -104,12 +120,11 @@ impl Scan {
         let judged = judge(cell, decimal_comma);
         match judged {
             Cell::Number(_) | Cell::Infinite => held.has_number = true,
+            // A quote that is not closed takes numbers with it: an error of the second pass.
+            Cell::Text if cell.contains(&b'\n') => held.has_number = true,
             Cell::Text => held.n_texts += 1,
             Cell::Instant(_) => held.n_dates += 1,
             Cell::Missing => {}
-        }
-        if column == 0 && judged == Cell::Text && self.labels.len() < MOST_LABELS {
-            self.labels.push(name(cell));
         }
         if let Some((_, times)) = times {
             match judged {
@@ -117,6 +132,33 @@ impl Scan {
                 Cell::Instant(moment) => times.push(moment),
                 _ => times.push_number(f64::NAN),
             }
+        }
+        if judged == Cell::Text && !held.has_number {
+            self.see_text(column, cell);
+        }
+        if column == 0 && judged == Cell::Text && self.labels.len() < MOST_LABELS {
+            self.labels.push(name(cell));
+        }
+    }
+
+    fn see_text(&mut self, column: usize, cell: &[u8]) {
+        let row = self.n_rows;
+        let text = name(cell);
+        if let Some(last) = self.last_text.get(&column) {
+            let last = &mut self.texts[*last];
+            if last.row + last.n_rows == row && last.text == text {
+                last.n_rows += 1;
+                return;
+            }
+        }
+        if self.texts.len() < MOST_TEXTS {
+            self.last_text.insert(column, self.texts.len());
+            self.texts.push(Text {
+                column,
+                row,
+                n_rows: 1,
+                text,
+            });
         }
     }
 }
