@@ -42,6 +42,7 @@ length     5 s, 500 samples at 100 Hz
 missing    2 values (0.13 %), in Fz (1), copy (1)
 flat       flat
 duplicate  copy = Fz
+events     1: go (1)
 
 channel    name  samples    rate  unit
 1            Fz      500  100 Hz     -                1 missing
@@ -67,6 +68,7 @@ channel    name  samples    rate  unit
     assert_eq!(json["channels"][2]["duplicate_of"], "Fz");
     assert_eq!(json["channels"][3]["left_out"], "it holds text");
     assert_eq!(json["layout"]["transposed"], false);
+    assert_eq!(json["events"][0], json!({ "name": "go", "count": 1 }));
     assert_eq!(json["problem"], serde_json::Value::Null);
 
     let told = place.done(&["info", "a.csv", "--header-only"]).stdout;
@@ -110,7 +112,7 @@ fn what_cannot_be_read_is_told_with_the_rest() {
         "{told}"
     );
     assert!(
-        told.contains("length     3 samples, rate unknown"),
+        told.contains("length     3 samples, rate unknown (--rate gives it)"),
         "{told}"
     );
     // Channels of several rates, each looked at.

@@ -117,7 +117,10 @@ impl Found {
                 ));
             }
             Some((samples, None)) => {
-                facts.push(("length", format!("{samples} samples, rate unknown")));
+                facts.push((
+                    "length",
+                    format!("{samples} samples, rate unknown (--rate gives it)"),
+                ));
             }
             None if n_signals > 0 => {
                 let text = "channels of several rates: choose some with --channels, or bring all \

@@ -124,6 +124,12 @@ fn columns_that_are_counted() {
         &["delimiter: `,`, header in line 1"],
     );
     check(
+        "a,b\n0,1\n0.5,2.5\n1.5,3.5\n",
+        &["a", "b"],
+        &[&[0.0, 0.5, 1.5], &[1.0, 2.5, 3.5]],
+        &["delimiter: `,`, header in line 1"],
+    );
+    check(
         "0,1\n5,2\n",
         &["ch1", "ch2"],
         &[&[0.0, 5.0], &[1.0, 2.0]],

@@ -132,9 +132,11 @@ impl<'a> Table<'a> {
             && self.judged[at].len() == self.usual
             && !self.numeric.first().copied().unwrap_or(true);
         if is_label {
-            return at == 0 && !self.is_row(at) || at == 0 && rises_evenly(&self.judged[at][1..]);
+            return at == 0 && (!self.is_row(at) || rises_evenly(&self.judged[at][1..]));
         }
-        self.is_header(at)
+        // Numbers name columns only in the first line: below names they are the first row.
+        let has_text = self.judged[at].contains(&Cell::Text);
+        self.is_header(at) && (at == 0 || has_text)
     }
 
     fn is_row(&self, at: usize) -> bool {
