@@ -63,9 +63,9 @@ impl Array {
         rate: Option<f64>,
     ) -> Result<(Block, Contents)> {
         let sides = self.sides();
-        let shape = match sides.as_slice() {
-            &[n] => (n, 1),
-            &[rows, columns] => (rows, columns),
+        let shape = match *sides.as_slice() {
+            [n] => (n, 1),
+            [rows, columns] => (rows, columns),
             _ => return Err(self.not_a_matrix(path, place)),
         };
         if shape.0 == 0 || shape.1 == 0 {
@@ -200,12 +200,8 @@ fn without_companions(candidates: &[usize], variables: &[Variable]) -> Vec<usize
                 .iter()
                 .any(|&other| sides(other).len() == 2 && sides(other).contains(&own[0]))
     };
-    let kept: Vec<usize> = candidates
-        .iter()
-        .copied()
-        .filter(|i| !is_companion(i))
-        .collect();
-    kept
+    let all = candidates.iter().copied();
+    all.filter(|i| !is_companion(i)).collect()
 }
 
 /// The name of a field without those of the structures around it.

@@ -191,7 +191,7 @@ mod tests {
         let note = "100 samples × 300 channels; rows are samples";
         check((100, 300), Some(false), &[], false, note);
         let note = "100 samples × 300 channels; rows are samples, as `t` holds 100 times";
-        check((100, 300), None, &[times.clone()], false, note);
+        check((100, 300), None, std::slice::from_ref(&times), false, note);
         let note = "100 samples × 300 channels; rows are samples, as `labels` names 300 channels";
         check((100, 300), None, &[names], false, note);
         // A list of another length says nothing, nor does one where both sides have it.
