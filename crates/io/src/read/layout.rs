@@ -44,6 +44,7 @@ impl Layout {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Evidence {
     /// A list of times: its name, and how many there are.
+    #[cfg_attr(not(any(feature = "npz", feature = "mat")), allow(dead_code))]
     Times(String, usize),
     /// A list of channels: its name, and how many there are.
     Names(String, usize),
