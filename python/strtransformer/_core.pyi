@@ -56,7 +56,7 @@ def read(
     stop: float | None = None,
     rate: float | None = None,
     variable: str | None = None,
-    transpose: bool = False,
+    transpose: bool | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
     time_column: str | None = None,

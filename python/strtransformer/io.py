@@ -28,7 +28,7 @@ def read(
     stop: float | None = None,
     sampling_rate: float | None = None,
     variable: str | None = None,
-    transpose: bool = False,
+    transpose: bool | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
     time_column: str | None = None,
@@ -55,8 +55,9 @@ def read(
     variable : str, default=None
         The array to take from a file that holds several (NPZ, MATLAB), or the
         stream (XDF).
-    transpose : bool, default=False
-        Take an array as channels × samples.
+    transpose : bool, default=None
+        Take a matrix (text, NPY, NPZ, MATLAB, HDF5) as channels × samples. ``None`` decides by what
+        stands beside it and by its shape: the longer side is time. ``notes`` say how.
     delimiter : str, default=None
         The character between the columns of a text. ``None`` detects it.
     header : bool, default=None

@@ -55,6 +55,16 @@ def test_a_part_of_a_file(table):
     assert strtransformer.read(table, time_column="none").n_channels == 4
 
 
+def test_the_longer_side_of_an_array_is_time(tmp_path):
+    data = np.arange(2000.0).reshape(4, 500) ** 0.5
+    np.save(tmp_path / "side.npy", data)
+    recording = strtransformer.read(tmp_path / "side.npy")
+    assert_array_equal(recording.data, data.T)
+    assert any("columns are samples" in note for note in recording.notes)
+    assert strtransformer.read(tmp_path / "side.npy", transpose=True).shape == (500, 4)
+    assert strtransformer.read(tmp_path / "side.npy", transpose=False).shape == (4, 500)
+
+
 def test_one_channel_by_its_number(table):
     assert_array_equal(
         strtransformer.read(table, channels=2).data, strtransformer.read(table, channels="2").data

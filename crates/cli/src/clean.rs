@@ -7,7 +7,7 @@ use crate::channels::{Channels, as_the_model_has_them};
 use crate::decisions::Choice;
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, note};
-use crate::reading::open;
+use crate::reading::open_for_model;
 use crate::transform::sources_of;
 use clap::Args;
 use faer::{Mat, MatRef};
@@ -72,7 +72,21 @@ impl Clean {
         let out = self.out.clone().unwrap_or_else(|| default_out(&path));
         self.check_out(&out, &path)?;
 
-        let opened = open(&path, &options, self.quiet)?;
+        let n_channels = model.channel_names().len();
+        let opened = open_for_model(
+            &path,
+            &options,
+            n_channels,
+            input.options.transpose,
+            self.quiet,
+        )?;
+        // The copy is written the way round that was read.
+        let options = ReadOptions {
+            transpose: opened
+                .layout
+                .map_or(options.transpose, |layout| Some(layout.transposed)),
+            ..options
+        };
         let channels = as_the_model_has_them(&model, &opened.recording, &path, self.quiet)?;
         let recording = &channels.recording;
         let is_copy = form(&out) == form(&path);
@@ -127,7 +141,8 @@ impl Clean {
             rate: own.rate.or(there.rate),
             channels: own.channels.or_else(|| there.channels.clone()),
             variable: own.variable.or_else(|| there.variable.clone()),
-            transpose: own.transpose || there.transpose,
+            // Another file may lie another way round: the channels of the model tell.
+            transpose: own.transpose,
             delimiter: own.delimiter.or(there.delimiter),
             header: own.header.or(there.header),
             time_column: own.time_column.or_else(|| there.time_column.clone()),

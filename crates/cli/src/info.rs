@@ -1,17 +1,19 @@
 //! `strt info`: what a file or a folder holds, without separating anything.
 
+mod recording;
+mod wording;
+
 use crate::compare;
 use crate::failure::{Failure, Outcome};
 use crate::generate::{PROBLEM, ProblemFile};
 use crate::output;
-use crate::table::table;
 use crate::wording::resume_command;
 use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use strt_io::{ReadOptions, SavedRestarts, inspect, load_model, load_restarts};
+use strt_io::{ReadOptions, SavedRestarts, load_model, load_restarts};
 use strt_runs::folder::{CHECKPOINT, Kind, SUMMARY};
 use strt_runs::load_summary;
 
@@ -22,6 +24,12 @@ pub struct Info {
     /// Print JSON instead of text
     #[arg(long)]
     json: bool,
+    /// List every channel, however many there are
+    #[arg(long)]
+    all: bool,
+    /// Do not read the numbers: nothing is said of missing, flat and duplicate channels
+    #[arg(long)]
+    header_only: bool,
     #[command(flatten)]
     reading: ReadOptions,
 }
@@ -37,7 +45,7 @@ impl Info {
         } else if is_tensors {
             tensors(&self.file)?
         } else {
-            self.recording()?
+            recording::recording(&self)?
         };
         if self.json {
             output::print_line(&serde_json::to_string_pretty(&json)?);
@@ -45,58 +53,6 @@ impl Info {
             output::print(&text);
         }
         Ok(())
-    }
-
-    fn recording(&self) -> Outcome<(String, Value)> {
-        let found = inspect(&self.file, &self.reading)?;
-        let mut text = format!("{}: {}\n", self.file.display(), found.format);
-        for note in &found.notes {
-            text.push_str(&format!("  {note}\n"));
-        }
-        let array = |variable: &strt_io::Variable| {
-            vec![variable.name.clone(), format!("{:?}", variable.shape)]
-        };
-        if !found.variables.is_empty() {
-            let rows: Vec<Vec<String>> = found.variables.iter().map(array).collect();
-            text.push_str(&format!("\n{}", table(&["array", "shape"], &rows)));
-        }
-        if found.channels.is_empty() {
-            text.push_str("\nSeveral arrays: choose the recording with --variable\n");
-        } else {
-            let dash = || "-".to_string();
-            let row = |(i, channel): (usize, &strt_io::ChannelSummary)| {
-                vec![
-                    (i + 1).to_string(),
-                    channel.name.clone(),
-                    channel.n_samples.to_string(),
-                    channel
-                        .sampling_rate
-                        .map_or_else(dash, |rate| format!("{rate} Hz")),
-                    channel.unit.clone().unwrap_or_else(dash),
-                    channel.left_out.unwrap_or("").to_string(),
-                ]
-            };
-            let rows: Vec<Vec<String>> = found.channels.iter().enumerate().map(row).collect();
-            let header = ["channel", "name", "samples", "rate", "unit", ""];
-            text.push_str(&format!("\n{}", table(&header, &rows)));
-        }
-        let json = json!({
-            "path": self.file.display().to_string(),
-            "format": found.format.to_string(),
-            "channels": found.channels.iter().map(|channel| json!({
-                "name": channel.name,
-                "samples": channel.n_samples,
-                "sampling_rate": channel.sampling_rate,
-                "unit": channel.unit,
-                "left_out": channel.left_out,
-            })).collect::<Vec<_>>(),
-            "arrays": found.variables.iter().map(|variable| json!({
-                "name": variable.name,
-                "shape": variable.shape,
-            })).collect::<Vec<_>>(),
-            "notes": found.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        });
-        Ok((text, json))
     }
 }
 

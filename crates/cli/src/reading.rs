@@ -22,6 +22,26 @@ pub fn open(path: &Path, options: &ReadOptions, quiet: bool) -> Outcome<Opened> 
     Ok(opened)
 }
 
+/// Reads a recording for a model of so many channels, which decide which way round a matrix lies
+/// whose file does not say; a square one lies as that of the run did.
+pub fn open_for_model(
+    path: &Path,
+    options: &ReadOptions,
+    n_channels: usize,
+    of_run: Option<bool>,
+    quiet: bool,
+) -> Outcome<Opened> {
+    let what = format!("reading {}", path.display());
+    let fits = |_, channels| channels == n_channels;
+    let opened = under_way(quiet, &what, || {
+        data::read_with_side(path, options, of_run, fits)
+    })?;
+    if !quiet {
+        note(&describe(path, &opened));
+    }
+    Ok(opened)
+}
+
 /// The true sources of a recording: of the same samples, or of the whole file of which `options`
 /// takes a span.
 pub fn open_reference(

@@ -5,13 +5,14 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::output::{self, note};
 use crate::progress::Progress;
-use crate::reading::open;
+use crate::reading::open_for_model;
 use clap::Args;
 use faer::MatRef;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use strt_io::{ReadOptions, Signals, check_signals, load_model, write_signals};
 use strt_runs::folder::MODEL;
+use strt_runs::load_summary;
 use strt_runs::results::summary::source_names;
 use strtransformer::train::{StepReport, StopReason};
 use strtransformer::transform::Transformed;
@@ -76,7 +77,11 @@ impl Transform {
             )));
         }
         let model = load_model(&model_path)?;
-        let opened = open(&self.input, &self.reading, self.quiet)?;
+        let n_channels = model.channel_names().len();
+        // A model that was moved out of its folder has no summary.
+        let summary = load_summary(model_path.parent().unwrap_or(&model_path)).ok();
+        let of_run = summary.and_then(|summary| summary.input.options.transpose);
+        let opened = open_for_model(&self.input, &self.reading, n_channels, of_run, self.quiet)?;
         let channels = as_the_model_has_them(&model, &opened.recording, &self.input, self.quiet)?;
         let recording = channels.recording;
         let names = source_names(model.sources().ncols());

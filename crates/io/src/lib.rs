@@ -15,14 +15,15 @@
 //! # Recordings
 //!
 //! [`read_recording`] finds the format by content and refuses a file whose name promises another;
-//! [`inspect`] tells what a file holds. The samples are rows, the channels columns, and NaN is
-//! missing.
+//! [`inspect`] tells what a file holds, [`survey`] what its numbers tell as well. The samples are
+//! rows, the channels columns, and NaN is missing; which way round they lie in the file is told by
+//! [`Layout`].
 //!
 //! | format | endings | what is read | feature |
 //! |---|---|---|---|
 //! | text | csv, tsv, txt, dat, … | a column a channel; how it is written is detected | |
-//! | NPY | npy | real numbers of 8 to 64 bits; 1 or 2 dimensions | |
-//! | NPZ | npz | the only such array, or the one named; the rate from `fs` | `npz` |
+//! | NPY | npy | real numbers of 8 to 64 bits; 1 or 2 dimensions longer than 1 | |
+//! | NPZ | npz | the only such array, or the one named; rate, names, times beside it | `npz` |
 //! | MATLAB 5–7 | mat | as NPZ; fields of structures as `name.field` | `mat` |
 //! | MATLAB 7.3, HDF5 | mat, h5, hdf5 | the same; all versions of groups and chunks | `hdf5` |
 //! | SNIRF | snirf | channels `S1_D1 760`; stimuli are events | `hdf5` |
@@ -198,8 +199,9 @@ pub use error::{Error, Result};
 pub use model::{load_model, load_model_with, model_from_bytes, model_to_bytes, save_model};
 pub use overlay::{Layer, overlay, overlay_all};
 pub use read::{
-    ChannelSelection, ChannelSummary, Event, Format, Note, NoteKind, Opened, ReadOptions, Summary,
-    TimeColumn, Variable, inspect, read_recording, rewrite_recording,
+    ChannelSelection, ChannelSummary, ChannelSurvey, Event, Format, Layout, Note, NoteKind, Opened,
+    ReadOptions, Summary, Survey, TimeColumn, Variable, inspect, read_recording, rewrite_recording,
+    survey,
 };
 pub use write::{
     OUTPUT_FORMATS, Signals, check_each_wav, check_signals, each_wav_files, write_each_wav,

@@ -248,7 +248,7 @@ fn counted<'py>(py: Python<'py>, count: &CountSummary) -> PyResult<Bound<'py, Py
 /// Reads a recording from a file; the format is found by its contents.
 #[pyfunction]
 #[pyo3(signature = (
-    path, *, channels=None, start=None, stop=None, rate=None, variable=None, transpose=false,
+    path, *, channels=None, start=None, stop=None, rate=None, variable=None, transpose=None,
     delimiter=None, header=None, time_column=None
 ))]
 pub fn read(
@@ -259,7 +259,7 @@ pub fn read(
     stop: Option<f64>,
     rate: Option<f64>,
     variable: Option<String>,
-    transpose: bool,
+    transpose: Option<bool>,
     delimiter: Option<char>,
     header: Option<bool>,
     time_column: Option<String>,

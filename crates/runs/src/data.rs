@@ -12,7 +12,7 @@ use crate::results::summary::Input;
 use crate::watcher::{Event, Watcher};
 use std::borrow::Cow;
 use std::path::Path;
-use strt_io::{NoteKind, Opened, ReadOptions, read_recording};
+use strt_io::{NoteKind, Opened, ReadOptions, inspect, read_recording};
 use strt_score::Reference;
 use strtransformer::config::MixerKind;
 use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
@@ -106,7 +106,8 @@ impl<'a> Data<'a> {
 }
 
 /// Reads the file of true sources of a recording that was read with `options`: of the same samples,
-/// or of the whole file of which a span was taken.
+/// or of the whole file of which a span was taken. A matrix that has the samples of the recording
+/// on one side only lies that way round.
 ///
 /// # Errors
 /// What reading it met with.
@@ -115,7 +116,10 @@ pub fn open_reference(
     options: &ReadOptions,
     recording: &Recording,
 ) -> strt_io::Result<Opened> {
-    let found = read_recording(path, &ReadOptions::default())?;
+    let own = ReadOptions::default();
+    let found = read_with_side(path, &own, None, |samples, _| {
+        samples == recording.n_samples()
+    })?;
     let whole = options.start.is_none() && options.stop.is_none();
     if whole || found.recording.n_samples() == recording.n_samples() {
         return Ok(found);
@@ -127,6 +131,49 @@ pub fn open_reference(
         ..ReadOptions::default()
     };
     read_recording(path, &same_span)
+}
+
+/// Reads a recording of which more is known than its file says. Where the decision about its layout
+/// does not fit (`fits(samples, channels)`) and the other one does, the other one is taken; of a
+/// square matrix, which fits both ways, the one that is `usual`. What the options ask for stays.
+///
+/// # Errors
+/// What reading it met with.
+pub fn read_with_side(
+    path: &Path,
+    options: &ReadOptions,
+    usual: Option<bool>,
+    fits: impl Fn(usize, usize) -> bool,
+) -> strt_io::Result<Opened> {
+    let opened = read_recording(path, options);
+    if options.transpose.is_some() {
+        return opened;
+    }
+    // A matrix on its side may be refused for its many channels.
+    let layout = match &opened {
+        Ok(opened) => opened.layout,
+        Err(_) => inspect(path, options)?.layout,
+    };
+    let Some(layout) = layout else {
+        return opened;
+    };
+    let (samples, channels) = match &opened {
+        Ok(opened) => (opened.recording.n_samples(), opened.recording.n_channels()),
+        Err(_) => layout.samples_and_channels(),
+    };
+    let is_square = layout.shape.0 == layout.shape.1;
+    let is_unusual = usual.is_some_and(|usual| usual != layout.transposed);
+    if fits(samples, channels) && !(is_square && is_unusual) {
+        return opened;
+    }
+    let turned = ReadOptions {
+        transpose: Some(!layout.transposed),
+        ..options.clone()
+    };
+    match read_recording(path, &turned) {
+        Ok(other) if fits(other.recording.n_samples(), other.recording.n_channels()) => Ok(other),
+        _ => opened,
+    }
 }
 
 /// The true sources in a file that [`open_reference`] opened.

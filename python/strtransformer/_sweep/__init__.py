@@ -32,6 +32,7 @@ from .request import (
     configured,
     named_recordings,
     named_references,
+    reading_of,
     refuse_named_channels,
     task_name,
 )
@@ -161,8 +162,8 @@ def sweep(
         raise ValueError(
             f"n_jobs = {n_jobs!r}: expected tasks at a time from 1, -1 for all cores, or None"
         )
+    asked = checked_reading(reading)
     how = {
-        "reading": checked_reading(reading),
         "formats": checked_formats(formats),
         "threads": _checks.whole("threads", threads, 0),
         "autosave": _checks.number("autosave", autosave, 0),
@@ -197,6 +198,7 @@ def sweep(
                 "target": str(task.folder),
                 "params": {**shared, **choice, "random_state": seed},
                 "reference": str(truth_files[name]) if name in truth_files else None,
+                "reading": reading_of(sources[name], asked),
                 **how,
             }
         )

@@ -131,9 +131,18 @@ def checked_reading(reading: Any) -> dict[str, Any]:
     for name in ("channels", "variable", "delimiter", "time_column"):
         if found.get(name) is not None:
             _checks.text(f"reading: {name}", found[name], "a text, as the option of strt separate")
-    if not isinstance(found.get("transpose", False), bool):
-        raise ValueError(f"reading: transpose = {found['transpose']!r}: expected True or False")
+    if not isinstance(found.get("transpose"), bool | None):
+        raise ValueError(
+            f"reading: transpose = {found['transpose']!r}: expected True, False or None"
+        )
     return found
+
+
+def reading_of(value: Any, asked: dict[str, Any]) -> dict[str, Any]:
+    """How a recording is read: the rows of an array are samples, whatever its shape."""
+    if isinstance(value, (str, os.PathLike)) or asked.get("transpose") is not None:
+        return asked
+    return {**asked, "transpose": False}
 
 
 def checked_formats(formats: Any) -> list[str]:

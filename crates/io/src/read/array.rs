@@ -1,11 +1,13 @@
 //! An array of a file that knows nothing of samples and channels (NPY, NPZ, MATLAB, HDF5) → a block
 //! of numbers that does.
 //!
-//! Rows are samples and columns are channels unless the caller says otherwise; an array that looks
-//! as if it were the other way round is read as it is and gets a warning.
+//! Which way round it lies is decided by [`layout`](super::layout); dimensions of length 1 are
+//! dropped. What stands beside it in a container (times, names, the rate) is told apart here by
+//! name.
 
 #[cfg(any(feature = "npz", feature = "mat"))]
 use super::assemble::shortened;
+use super::layout::{self, Evidence};
 use super::numbers::{Block, Endian, Number, Order};
 #[cfg(any(feature = "npz", feature = "mat"))]
 use super::selection::not_among;
@@ -32,7 +34,15 @@ impl Array {
     /// Whether it can be a recording.
     #[cfg(any(feature = "npz", feature = "mat"))]
     pub fn is_candidate(&self) -> bool {
-        matches!(self.shape.len(), 1 | 2) && self.shape.iter().any(|&n| n > 1)
+        matches!(self.sides().len(), 1 | 2) && self.shape.iter().any(|&n| n > 1)
+    }
+
+    /// The dimensions; those of length 1 are dropped where there are more than two.
+    fn sides(&self) -> Vec<usize> {
+        if self.shape.len() <= 2 {
+            return self.shape.clone();
+        }
+        self.shape.iter().copied().filter(|&n| n != 1).collect()
     }
 
     /// How many numbers there are; `None` when no file can hold so many.
@@ -43,26 +53,52 @@ impl Array {
             .try_fold(1usize, |product, &n| product.checked_mul(n))
     }
 
-    /// The array as samples × channels, or as channels × samples when it is to be transposed.
-    /// `place` names it.
-    pub fn block(&self, path: &Path, place: &str, transpose: bool) -> Result<Block> {
-        let (rows, columns) = match (self.shape.as_slice(), transpose) {
-            (&[n], _) => (n, 1),
-            (&[rows, columns], false) => (rows, columns),
-            (&[rows, columns], true) => (columns, rows),
-            _ => {
-                return Err(Error::content(
-                    path,
-                    place,
-                    "one or two dimensions (samples × channels)",
-                    format!("{} ({:?})", self.shape.len(), self.shape),
-                    "save a slice of it as an array of its own",
-                ));
-            }
+    /// The array as a recording: its numbers and what there is to say of them. `place` names it.
+    pub fn recording(
+        &self,
+        path: &Path,
+        place: &str,
+        asked: Option<bool>,
+        evidence: &[Evidence],
+        rate: Option<f64>,
+    ) -> Result<(Block, Contents)> {
+        let sides = self.sides();
+        let shape = match *sides.as_slice() {
+            [n] => (n, 1),
+            [rows, columns] => (rows, columns),
+            _ => return Err(self.not_a_matrix(path, place)),
         };
-        // Rows of the array are what the file calls rows; transposing swaps which of the two runs
-        // fastest.
-        let order = if self.column_major != transpose {
+        if shape.0 == 0 || shape.1 == 0 {
+            return Err(Error::content(
+                path,
+                place,
+                "at least one sample and one channel",
+                format!("shape {:?}", self.shape),
+                "check that this is the array that was meant",
+            ));
+        }
+        // A vector is one channel, whatever is asked.
+        let asked = if sides.len() == 1 { Some(false) } else { asked };
+        let what = format!(" of {:?}", self.number);
+        let (layout, note) = layout::decide(shape, asked, evidence, &what);
+        let (n_samples, n_channels) = layout.samples_and_channels();
+        if n_channels >= MOST_CHANNELS {
+            let remedy = if layout.transposed {
+                "read it with --transpose=no if its rows are samples"
+            } else {
+                "read it with --transpose if its columns are samples"
+            };
+            let expected = format!("fewer than {MOST_CHANNELS} channels");
+            return Err(Error::content(
+                path,
+                place,
+                expected,
+                n_channels.to_string(),
+                remedy,
+            ));
+        }
+        // Transposing swaps which of the two runs fastest.
+        let order = if self.column_major != layout.transposed {
             Order::Planar
         } else {
             Order::Interleaved
@@ -71,45 +107,36 @@ impl Array {
             number: self.number,
             endian: self.endian,
             order,
-            n_samples: rows,
-            n_channels: columns,
+            n_samples,
+            n_channels,
         };
-        match (rows, columns) {
-            (_, MOST_CHANNELS..) => Err(Error::content(
-                path,
-                place,
-                format!("fewer than {MOST_CHANNELS} channels"),
-                columns.to_string(),
-                "transpose the array if its columns are samples",
-            )),
-            (0, _) | (_, 0) => Err(Error::content(
-                path,
-                place,
-                "at least one sample and one channel",
-                format!("shape {:?}", self.shape),
-                "check that this is the array that was meant",
-            )),
-            _ => Ok(block),
+        let mut contents = Contents::plain(n_samples, n_channels, rate);
+        contents.layout = (sides.len() == 2).then_some(layout);
+        contents.notes.push(note);
+        if sides.len() < self.shape.len() {
+            let text = format!("dimensions of length 1 of {:?} are dropped", self.shape);
+            contents.detected(text);
         }
+        Ok((block, contents))
     }
-}
 
-/// What a block holds, with a warning when it seems to lie on its side.
-pub(crate) fn contents(block: &Block, rate: Option<f64>, transposed: bool) -> Contents {
-    let (n_samples, n_channels) = (block.n_samples, block.n_channels);
-    let mut contents = Contents::plain(n_samples, n_channels, rate);
-    let way = if transposed { "columns" } else { "rows" };
-    contents.detected(format!(
-        "{n_samples} samples × {n_channels} channels of {:?}; {way} are samples",
-        block.number
-    ));
-    if n_channels > n_samples {
-        contents.warn(format!(
-            "more channels ({n_channels}) than samples ({n_samples}): \
-             is the array to be transposed?"
-        ));
+    fn not_a_matrix(&self, path: &Path, place: &str) -> Error {
+        let n = self.shape.len();
+        let (found, remedy) = match n {
+            0 => (
+                "a single number".into(),
+                "check that this is the array that was meant",
+            ),
+            _ => (
+                format!("{n} dimensions ({:?})", self.shape),
+                "take one piece of it, or join its trials end to end before saving it: in NumPy \
+                 x.swapaxes(1, 2).reshape(-1, x.shape[1]) for trials × channels × samples, in \
+                 MATLAB x(:, :) for channels × samples × trials",
+            ),
+        };
+        let expected = "one or two dimensions (samples × channels)";
+        Error::content(path, place, expected, found, remedy)
     }
-    contents
 }
 
 #[cfg(any(feature = "npz", feature = "mat"))]
@@ -130,7 +157,10 @@ pub(crate) fn choose(
             None => Err(not_among(path, "variable", asked, &names)),
         };
     }
-    let candidates: Vec<usize> = (0..variables.len()).filter(|&i| is_candidate(i)).collect();
+    let mut candidates: Vec<usize> = (0..variables.len()).filter(|&i| is_candidate(i)).collect();
+    if candidates.len() > 1 {
+        candidates = without_companions(&candidates, variables);
+    }
     match candidates.as_slice() {
         [only] => Ok(Some(*only)),
         // The error of the only variable says more than that there is no candidate.
@@ -154,6 +184,91 @@ pub(crate) fn choose(
     }
 }
 
+/// Leaves out the lists of times and events that go along with the one matrix of a file.
+#[cfg(any(feature = "npz", feature = "mat"))]
+fn without_companions(candidates: &[usize], variables: &[Variable]) -> Vec<usize> {
+    let sides = |i: usize| -> Vec<usize> {
+        let sides = variables[i].shape.iter().copied();
+        sides.filter(|&n| n != 1).collect()
+    };
+    let is_companion = |&i: &usize| {
+        let own = sides(i);
+        let name = last_part(&variables[i].name);
+        own.len() == 1
+            && (is_time_name(name) || super::time::names_events(name))
+            && candidates
+                .iter()
+                .any(|&other| sides(other).len() == 2 && sides(other).contains(&own[0]))
+    };
+    let all = candidates.iter().copied();
+    all.filter(|i| !is_companion(i)).collect()
+}
+
+/// The name of a field without those of the structures around it.
+#[cfg(any(feature = "npz", feature = "mat"))]
+pub(crate) fn last_part(name: &str) -> &str {
+    name.rsplit(['.', '/']).next().unwrap_or(name)
+}
+
+/// Names under which people keep the time of every sample beside the data.
+#[cfg(any(feature = "npz", feature = "mat"))]
+pub(crate) fn is_time_name(name: &str) -> bool {
+    let known = [
+        "t",
+        "time",
+        "times",
+        "timestamp",
+        "timestamps",
+        "tvec",
+        "timevector",
+        "taxis",
+    ];
+    known.contains(&plain(name).as_str())
+}
+
+/// Names under which people keep the names of the channels beside the data.
+#[cfg(any(feature = "npz", feature = "mat"))]
+pub(crate) fn is_names_name(name: &str) -> bool {
+    let known = [
+        "colheaders",
+        "chnames",
+        "channelnames",
+        "channellabels",
+        "channels",
+        "chlabels",
+        "chanlabels",
+        "channames",
+        "labels",
+        "label",
+        "names",
+        "columns",
+        "electrodes",
+        "sensors",
+    ];
+    known.contains(&plain(name).as_str())
+}
+
+#[cfg(any(feature = "npz", feature = "mat"))]
+fn plain(name: &str) -> String {
+    let letters = name.to_lowercase();
+    letters
+        .chars()
+        .filter(|letter| letter.is_alphanumeric())
+        .collect()
+}
+
+/// Gives the channels the names of a list that has as many.
+#[cfg(any(feature = "npz", feature = "mat"))]
+pub(crate) fn name_channels(contents: &mut Contents, list: &str, names: &[String]) {
+    if names.len() != contents.channels.len() || names.iter().any(String::is_empty) {
+        return;
+    }
+    for (channel, name) in contents.channels.iter_mut().zip(names) {
+        channel.name.clone_from(name);
+    }
+    contents.detected(format!("names of the channels are taken from `{list}`"));
+}
+
 /// Names under which people keep the sampling rate beside the data.
 #[cfg(any(feature = "npz", feature = "mat"))]
 pub(crate) fn is_rate_name(name: &str) -> bool {
@@ -168,12 +283,7 @@ pub(crate) fn is_rate_name(name: &str) -> bool {
         "samplingfrequency",
         "samplefrequency",
     ];
-    let plain: String = name
-        .to_lowercase()
-        .chars()
-        .filter(|letter| letter.is_alphanumeric())
-        .collect();
-    known.contains(&plain.as_str())
+    known.contains(&plain(name).as_str())
 }
 
 /// Whether so many packed bytes can hold so many: deflate packs at most 1032 to 1.

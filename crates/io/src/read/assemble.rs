@@ -3,6 +3,7 @@
 //!
 //! One way for all formats. It knows no format and does not touch the file.
 
+use super::layout::Layout;
 use super::table::{Channel, Contents, Table};
 use super::{Note, ReadOptions};
 use crate::error::{Error, Result};
@@ -38,14 +39,7 @@ pub(crate) fn wanted(
             selection.resolve(path, &names)?
         }
         None => {
-            for channel in channels {
-                if let Some(why) = channel.left_out {
-                    notes.push(Note::detected(format!(
-                        "channel `{}` is left out: {why}",
-                        channel.name
-                    )));
-                }
-            }
+            note_left_out(channels, notes);
             (0..channels.len())
                 .filter(|&channel| channels[channel].left_out.is_none())
                 .collect()
@@ -60,6 +54,9 @@ pub(crate) fn wanted(
             "check that this is the file that was meant",
         ));
     };
+    if chosen.len() > MOST_AT_ONCE {
+        return Err(too_many(path, contents, chosen.len()));
+    }
     one_rate(path, channels, &chosen)?;
     let n_samples = channels[first].n_samples;
     let rate = rate(channels[first].rate, options, notes);
@@ -72,6 +69,53 @@ pub(crate) fn wanted(
         )));
     }
     Ok(Wanted { chosen, rows, rate })
+}
+
+/// More channels than sources can be told apart from; more of them are a matrix on its side, or
+/// one that has to be cut down first.
+pub(crate) const MOST_AT_ONCE: usize = 4096;
+
+fn too_many(path: &Path, contents: &Contents, found: usize) -> Error {
+    let remedy = match contents.layout {
+        Some(Layout {
+            transposed: false, ..
+        }) => {
+            "if its columns are samples, read it with --transpose; else choose some with --channels"
+        }
+        Some(_) => {
+            "if its rows are samples, read it with --transpose=no; else choose some with --channels"
+        }
+        None => "choose some with --channels",
+    };
+    let expected = format!("at most {MOST_AT_ONCE} channels at once");
+    Error::content(path, "channels", expected, found.to_string(), remedy)
+}
+
+/// Says which channels are left out, a few by name and many together.
+fn note_left_out(channels: &[Channel], notes: &mut Vec<Note>) {
+    let mut reasons: Vec<&'static str> = Vec::new();
+    for why in channels.iter().filter_map(|channel| channel.left_out) {
+        if !reasons.contains(&why) {
+            reasons.push(why);
+        }
+    }
+    for why in reasons {
+        let left_out = channels
+            .iter()
+            .filter(|channel| channel.left_out == Some(why));
+        let names: Vec<String> = left_out
+            .map(|channel| format!("`{}`", channel.name))
+            .collect();
+        if let [name] = &names[..] {
+            notes.push(Note::detected(format!("channel {name} is left out: {why}")));
+            continue;
+        }
+        notes.push(Note::detected(format!(
+            "{} channels are left out: {} (of each: {why})",
+            names.len(),
+            shortened(&names)
+        )));
+    }
 }
 
 /// Channels of several rates do not make a matrix.
@@ -100,7 +144,7 @@ fn one_rate(path: &Path, channels: &[Channel], chosen: &[usize]) -> Result<()> {
         "channels",
         "one sampling rate",
         found.join("; "),
-        "choose channels of one rate",
+        "take the channels of one rate with --channels, or bring all to one with --resample",
     ))
 }
 

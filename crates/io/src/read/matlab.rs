@@ -2,14 +2,17 @@
 //! a recording.
 //!
 //! [`Workspace`] is what the readers of MATLAB 5 and of HDF5 give: names and small values in
-//! memory, large arrays only as places in the file ([`Store`]). A variable is taken as samples ×
-//! channels; a vector is one channel.
+//! memory, large arrays only as places in the file ([`Store`]). A vector is one channel; how a
+//! matrix lies is decided by what stands beside it (a list of times or of names) and by its shape.
 
-use super::array::{self, Array, choose, is_rate_name};
-use super::numbers::Block;
+use super::array::{
+    Array, choose, is_names_name, is_rate_name, is_time_name, last_part, name_channels,
+};
+use super::layout::Evidence;
+use super::numbers::{Block, Order};
 use super::rewrite::Replacement;
 use super::table::{Contents, Reader, Table, Variable};
-use super::{Note, ReadOptions};
+use super::{Note, ReadOptions, time};
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +21,8 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Value {
     Numeric(Numeric),
     Text(String),
+    /// A cell array of texts.
+    Texts(Vec<String>),
     /// One list of fields an element.
     Struct(Vec<Vec<(String, Value)>>),
     /// Something that is not read, in words.
@@ -74,7 +79,7 @@ impl Value {
 }
 
 /// Chooses a variable and reads it.
-pub(crate) fn open(workspace: Workspace, options: &ReadOptions) -> Result<Box<dyn Reader>> {
+pub(crate) fn open(mut workspace: Workspace, options: &ReadOptions) -> Result<Box<dyn Reader>> {
     let path = workspace.path.clone();
     if options.variable.is_none()
         && let Some((_, value @ Value::Struct(_))) =
@@ -127,27 +132,100 @@ pub(crate) fn open(workspace: Workspace, options: &ReadOptions) -> Result<Box<dy
     if vector {
         array.shape.remove(0);
     }
-    let block = array.block(&path, &place, options.transpose)?;
-    let rate = rate(&found);
-    let mut contents = array::contents(
-        &block,
-        rate.as_ref().map(|(_, rate)| *rate),
+    let beside = Beside::find(&found, chosen);
+    let (block, mut contents) = array.recording(
+        &path,
+        &place,
         options.transpose,
-    );
+        &beside.evidence(),
+        beside.rate.as_ref().map(|(_, rate)| *rate),
+    )?;
     contents.detected(format!("{place} is read"));
     if vector {
         contents.detected("the row vector is taken as one channel");
     }
-    if let Some((name, rate)) = rate {
+    if let Some((name, rate)) = &beside.rate {
         contents.detected(format!("rate {rate} Hz is taken from `{name}`"));
+    }
+    if let Some((name, names)) = &beside.names {
+        name_channels(&mut contents, name, names);
     }
     contents.variables = variables;
     let id = numeric.id;
+    if let (None, Some((name, times))) = (&beside.rate, &beside.times)
+        && times.array.n_values() == Some(block.n_samples)
+    {
+        let values = vector_of(&path, workspace.store.as_mut(), times)?;
+        time::asked(name, &values).rate_of_all(&mut contents);
+    }
     Ok(Box::new(MatlabReader::new(
         workspace.store,
         Some((id, block)),
         contents,
     )))
+}
+
+/// What is kept beside the recording under a name that says what it is.
+struct Beside<'a> {
+    rate: Option<(String, f64)>,
+    times: Option<(&'a str, Numeric)>,
+    names: Option<(&'a str, Vec<String>)>,
+}
+
+impl<'a> Beside<'a> {
+    fn find(found: &'a [(String, &Value)], chosen: usize) -> Self {
+        let others = || {
+            let all = found.iter().enumerate();
+            all.filter(move |(i, _)| *i != chosen)
+                .map(|(_, found)| found)
+        };
+        let times = others().find_map(|(name, value)| match value {
+            Value::Numeric(numeric) if is_time_name(last_part(name)) => {
+                let long = numeric.array.shape.iter().filter(|&&n| n != 1).count();
+                (long == 1).then(|| (name.as_str(), numeric.clone()))
+            }
+            _ => None,
+        });
+        let names = others().find_map(|(name, value)| match value {
+            Value::Texts(names) if is_names_name(last_part(name)) => {
+                let names = names.iter().map(|name| name.trim().to_string());
+                Some((name.as_str(), names.collect()))
+            }
+            _ => None,
+        });
+        Self {
+            rate: rate(found),
+            times,
+            names,
+        }
+    }
+
+    fn evidence(&self) -> Vec<Evidence> {
+        let names = self.names.iter();
+        let names = names.map(|(name, names)| Evidence::Names(name.to_string(), names.len()));
+        let times = self.times.iter().filter_map(|(name, numeric)| {
+            Some(Evidence::Times(name.to_string(), numeric.array.n_values()?))
+        });
+        names.chain(times).collect()
+    }
+}
+
+/// The numbers of a vector.
+fn vector_of(path: &Path, store: &mut dyn Store, vector: &Numeric) -> Result<Vec<f64>> {
+    let n_samples = vector.array.n_values().unwrap_or(0);
+    let block = Block {
+        number: vector.array.number,
+        endian: vector.array.endian,
+        order: Order::Planar,
+        n_samples,
+        n_channels: 1,
+    };
+    let mut table = Table::new(path, 0..n_samples, 1, &[0])?;
+    store.fill(vector.id, &block, &mut table)?;
+    Ok(table
+        .column(0)
+        .map(|column| column.to_vec())
+        .unwrap_or_default())
 }
 
 /// Fields of structures get the name `structure.field`.
@@ -164,22 +242,19 @@ fn flatten<'a>(name: &str, value: &'a Value, found: &mut Vec<(String, &'a Value)
 
 /// A single number whose name says that it is the rate.
 fn rate(found: &[(String, &Value)]) -> Option<(String, f64)> {
-    found.iter().find_map(|(name, value)| {
-        let last = name.rsplit('.').next().unwrap_or(name);
-        match value {
-            Value::Numeric(Numeric {
-                scalar: Some(rate), ..
-            }) if is_rate_name(last) && rate.is_finite() && *rate > 0.0 => {
-                Some((name.clone(), *rate))
-            }
-            _ => None,
+    found.iter().find_map(|(name, value)| match value {
+        Value::Numeric(Numeric {
+            scalar: Some(rate), ..
+        }) if is_rate_name(last_part(name)) && rate.is_finite() && *rate > 0.0 => {
+            Some((name.clone(), *rate))
         }
+        _ => None,
     })
 }
 
 fn not_numeric(path: &Path, name: &str, value: &Value) -> Error {
     let found = match value {
-        Value::Text(_) => "text",
+        Value::Text(_) | Value::Texts(_) => "text",
         Value::Struct(_) => "an array of structures",
         Value::Other(what) => what,
         Value::Numeric(_) => "numbers",

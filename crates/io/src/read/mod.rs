@@ -20,6 +20,7 @@ mod flac;
 mod gdf;
 #[cfg(feature = "hdf5")]
 mod hdf5;
+mod layout;
 #[cfg(feature = "mat")]
 mod mat5;
 #[cfg(feature = "mat")]
@@ -41,6 +42,7 @@ mod sniff;
 #[cfg(feature = "hdf5")]
 mod snirf;
 mod source;
+mod survey;
 mod table;
 mod text;
 mod time;
@@ -50,11 +52,13 @@ mod wfdb;
 mod xdf;
 
 pub use events::Event;
+pub use layout::Layout;
 pub(crate) use numbers::skip;
 pub use options::{ChannelSummary, Note, NoteKind, Opened, ReadOptions, Summary, TimeColumn};
 pub use rewrite::rewrite_recording;
 pub use selection::ChannelSelection;
 pub use sniff::Format;
+pub use survey::{ChannelSurvey, Survey, survey};
 pub use table::Variable;
 
 use crate::error::{Error, Result};
@@ -114,6 +118,12 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
             wanted.rows.len()
         )));
     }
+    for (name, values) in names.iter().zip(table.values().col_iter()) {
+        let values: Vec<f64> = values.iter().copied().collect();
+        if let Some((code, count)) = survey::code_for_missing(&values) {
+            notes.push(Note::warning(code_warning(name, code, count)));
+        }
+    }
     Ok(Opened {
         units: chosen().map(|channel| channel.unit.clone()).collect(),
         positions: chosen().map(|channel| channel.position).collect(),
@@ -125,6 +135,7 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
             None => Vec::new(),
         },
         recording: assemble::recording(path, table, names, wanted.rate)?,
+        layout: contents.layout,
         format,
         missing,
         notes,
@@ -152,6 +163,11 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
 pub fn inspect(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Summary> {
     let (format, reader) = open(path.as_ref(), options)?;
     let contents = assemble::with_unique_names(reader.contents().clone());
+    Ok(summary(format, contents))
+}
+
+/// What is said of a file before its numbers are read.
+fn summary(format: Format, contents: Contents) -> Summary {
     let channels = contents.channels.into_iter().map(|channel| ChannelSummary {
         name: channel.name,
         unit: channel.unit,
@@ -159,13 +175,24 @@ pub fn inspect(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Summary>
         n_samples: channel.n_samples,
         left_out: channel.left_out,
     });
-    Ok(Summary {
+    Summary {
         format,
         channels: channels.collect(),
         variables: contents.variables,
         events: contents.events,
+        layout: contents.layout,
         notes: contents.notes,
-    })
+    }
+}
+
+/// What to say of a number that seems to stand for missing values. It is not replaced: only people
+/// know.
+fn code_warning(name: &str, code: f64, count: usize) -> String {
+    let values = if count == 1 { "value is" } else { "values are" };
+    format!(
+        "channel `{name}`: {count} {values} {code}, far from all others: if that stands for \
+         missing values, leave these empty or write NaN"
+    )
 }
 
 fn open(path: &Path, options: &ReadOptions) -> Result<(Format, Box<dyn Reader>)> {

@@ -8,7 +8,7 @@
 //! takes 21 seconds of a processor to build, a twentieth of the whole program; the numbers are
 //! decoded by what all formats share ([`Block`]).
 
-use super::array::{self, Array};
+use super::array::Array;
 use super::numbers::{Block, Endian, Number};
 use super::rewrite::{ANOTHER_FORMAT, Replacement, Units, in_place};
 use super::source::{Source, damaged, failed};
@@ -33,10 +33,10 @@ impl NpyReader {
     pub fn open(mut source: Source, options: &ReadOptions) -> Result<Self> {
         let path = source.path().to_owned();
         let (array, data_at) = header(&path, "header", &mut source.stream(0)?)?;
-        let block = array.block(&path, "array", options.transpose)?;
+        let (block, mut contents) =
+            array.recording(&path, "array", options.transpose, &[], None)?;
         let size = block.size().unwrap_or(u64::MAX);
         source.require(data_at, size, "data of the array")?;
-        let mut contents = array::contents(&block, None, options.transpose);
         let rest = source.length() - data_at - size;
         if rest > 0 {
             contents.warn(format!("{rest} bytes after the array are not read"));
@@ -89,6 +89,59 @@ fn is_boolean(header: &[u8]) -> bool {
 
 /// Reads magic and header; gives the array and the number of bytes read.
 pub(super) fn header(path: &Path, place: &str, input: &mut dyn Read) -> Result<(Array, u64)> {
+    let (text, size) = header_text(path, place, input)?;
+    Ok((parse(path, place, &text)?, size))
+}
+
+/// The texts of an array of fixed width (`<U4`, `|S4`); `None` where it is no list of those, or a
+/// longer one than any list of channels.
+#[cfg(feature = "npz")]
+pub(super) fn texts(path: &Path, place: &str, input: &mut dyn Read) -> Result<Option<Vec<String>>> {
+    const LONGEST: usize = 1 << 20;
+    let (text, _) = header_text(path, place, input)?;
+    let descr = text.split_once("'descr'").map(|(_, rest)| rest);
+    let descr = descr.and_then(|rest| rest.split('\'').nth(1)).unwrap_or("");
+    let Some((kind, width)) = descr.get(1..).and_then(|kind| kind.split_at_checked(1)) else {
+        return Ok(None);
+    };
+    // The shape is parsed as that of numbers, which is the same notation.
+    let as_numbers = text.replacen(descr, "<u1", 1);
+    let shape = parse(path, place, &as_numbers)?.shape;
+    let (Ok(width), [count]) = (width.parse::<usize>(), shape.as_slice()) else {
+        return Ok(None);
+    };
+    let letter = if kind == "U" { 4 } else { 1 };
+    let size = width
+        .checked_mul(letter)
+        .and_then(|width| width.checked_mul(*count));
+    let size = match size {
+        Some(1..=LONGEST) if ["U", "S"].contains(&kind) => size.unwrap_or(0),
+        _ => return Ok(None),
+    };
+    let mut bytes = vec![0; size];
+    input
+        .read_exact(&mut bytes)
+        .map_err(|error| failed(path, error, place))?;
+    let text = |bytes: &[u8]| -> String {
+        if letter == 1 {
+            return String::from_utf8_lossy(bytes)
+                .trim_end_matches('\0')
+                .to_string();
+        }
+        let codes = bytes.chunks_exact(4).map(|code| match descr.as_bytes()[0] {
+            b'>' => u32::from_be_bytes([code[0], code[1], code[2], code[3]]),
+            _ => u32::from_le_bytes([code[0], code[1], code[2], code[3]]),
+        });
+        let letters = codes.take_while(|&code| code != 0);
+        letters
+            .map(|code| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect()
+    };
+    Ok(Some(bytes.chunks_exact(width * letter).map(text).collect()))
+}
+
+/// Reads magic and header; gives the text of the header and the number of bytes read.
+fn header_text(path: &Path, place: &str, input: &mut dyn Read) -> Result<(String, u64)> {
     let mut read = |buffer: &mut [u8]| {
         input
             .read_exact(buffer)
@@ -125,9 +178,8 @@ pub(super) fn header(path: &Path, place: &str, input: &mut dyn Read) -> Result<(
     }
     let mut text = vec![0; size as usize];
     read(&mut text)?;
-    let text = String::from_utf8_lossy(&text);
-    let array = parse(path, place, &text)?;
-    Ok((array, start_size + u64::from(size)))
+    let text = String::from_utf8_lossy(&text).into_owned();
+    Ok((text, start_size + u64::from(size)))
 }
 
 /// `{'descr': '<f8', 'fortran_order': False, 'shape': (100, 3), }`

@@ -1,14 +1,18 @@
 //! NumPy's NPZ files: ZIP archives of NPY arrays.
 //!
 //! The array to read is the only one that can be a recording, or the one that is named; a single
-//! number called `fs` or the like gives the rate. Stored and deflated members; nothing else is
+//! number called `fs` or the like gives the rate, a list called `t` or `ch_names` or the like tells
+//! which side of it is time. Stored and deflated members; nothing else is
 //! unpacked.
 
-use super::array::{self, Array, can_hold, choose, is_rate_name};
+use super::array::{
+    Array, can_hold, choose, is_names_name, is_rate_name, is_time_name, name_channels,
+};
+use super::layout::Evidence;
 use super::numbers::Block;
 use super::source::{Source, cut_short, damaged, failed};
 use super::table::{Contents, Reader, Table, Variable};
-use super::{ReadOptions, npy};
+use super::{ReadOptions, npy, time};
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -78,9 +82,32 @@ impl NpzReader {
         let rate = members
             .iter()
             .find_map(|member| Some((member.name.clone(), member.rate?)));
+        let names = names(&path, &mut archive, &members)?;
+        let times = members.iter().enumerate().find_map(|(i, member)| {
+            let array = member.array.as_ref().ok()?;
+            let is_list = array.shape.iter().filter(|&&n| n != 1).count() == 1;
+            (i != chosen && is_list && is_time_name(&member.name)).then_some((
+                member.name.clone(),
+                member.index,
+                array.n_values()?,
+            ))
+        });
         let member = members.swap_remove(chosen);
         let place = format!("array `{}`", member.name);
-        let block = member.array?.block(&path, &place, options.transpose)?;
+        let evidence: Vec<Evidence> = names
+            .iter()
+            .map(|(name, names)| Evidence::Names(name.clone(), names.len()))
+            .chain(
+                times
+                    .iter()
+                    .map(|(name, _, n)| Evidence::Times(name.clone(), *n)),
+            )
+            .collect();
+        let known = rate.as_ref().map(|(_, rate)| *rate);
+        let (block, mut contents) =
+            member
+                .array?
+                .recording(&path, &place, options.transpose, &evidence, known)?;
         if !block
             .size()
             .is_some_and(|size| can_hold(member.packed, size))
@@ -93,14 +120,18 @@ impl NpzReader {
                 format!("{} packed bytes", member.packed),
             ));
         }
-        let mut contents = array::contents(
-            &block,
-            rate.as_ref().map(|(_, rate)| *rate),
-            options.transpose,
-        );
         contents.detected(format!("{place} is read"));
-        if let Some((name, rate)) = rate {
+        if let Some((name, rate)) = &rate {
             contents.detected(format!("rate {rate} Hz is taken from `{name}`"));
+        }
+        if let Some((name, names)) = &names {
+            name_channels(&mut contents, name, names);
+        }
+        if let (None, Some((name, index, n))) = (&rate, &times)
+            && *n == block.n_samples
+        {
+            let values = vector(&path, &mut archive, *index, name)?;
+            time::asked(name, &values).rate_of_all(&mut contents);
         }
         contents.variables = variables;
         Ok(Self {
@@ -159,6 +190,57 @@ fn members(path: &Path, archive: &mut Archive, length: u64) -> Result<Vec<Member
         ));
     }
     Ok(members)
+}
+
+/// The names of the channels, where a list of texts is called so.
+fn names(
+    path: &Path,
+    archive: &mut Archive,
+    members: &[Member],
+) -> Result<Option<(String, Vec<String>)>> {
+    for member in members {
+        if !is_names_name(&member.name) || member.array.is_ok() {
+            continue;
+        }
+        let place = format!("array `{}`", member.name);
+        let mut entry = archive
+            .by_index(member.index)
+            .map_err(|error| unzipping(path, error, &place))?;
+        if let Some(names) = npy::texts(path, &place, &mut entry)? {
+            return Ok(Some((member.name.clone(), names)));
+        }
+    }
+    Ok(None)
+}
+
+/// The numbers of a list.
+fn vector(path: &Path, archive: &mut Archive, index: usize, name: &str) -> Result<Vec<f64>> {
+    let place = format!("array `{name}`");
+    let mut entry = archive
+        .by_index(index)
+        .map_err(|error| unzipping(path, error, &place))?;
+    let packed = entry.compressed_size();
+    let (array, _) = npy::header(path, &place, &mut entry)?;
+    let (size, n_values) = (array.number.size(), array.n_values().unwrap_or(usize::MAX));
+    if !can_hold(packed, (n_values as u64).saturating_mul(size as u64)) {
+        let expected = format!("data for shape {:?}", array.shape);
+        return Err(damaged(
+            path,
+            place,
+            expected,
+            format!("{packed} packed bytes"),
+        ));
+    }
+    let mut values = Vec::new();
+    let (decode, mut number) = (array.number.decoder(array.endian), vec![0; size]);
+    let mut input = BufReader::new(entry);
+    for _ in 0..n_values {
+        input
+            .read_exact(&mut number)
+            .map_err(|error| failed(path, error, &place))?;
+        values.push(decode(&number));
+    }
+    Ok(values)
 }
 
 fn unzipping(path: &Path, error: ZipError, place: &str) -> Error {

@@ -2,6 +2,7 @@
 
 use super::Format;
 use super::events::Event;
+use super::layout::Layout;
 use super::selection::ChannelSelection;
 use super::table::Variable;
 use crate::error::{Error, Result};
@@ -62,11 +63,23 @@ pub struct ReadOptions {
         arg(long, value_name = "NAME", long_help = None)
     )]
     pub variable: Option<String>,
-    /// Take an array as channels × samples
+    /// Take a matrix as channels × samples; =no as samples × channels [default: detected]
     ///
-    /// Of NPY, NPZ, MATLAB and HDF5; otherwise samples × channels.
-    #[cfg_attr(feature = "arguments", arg(long, long_help = None))]
-    pub transpose: bool,
+    /// Of text, NPY, NPZ, MATLAB and HDF5; other formats know it. See [`Layout`].
+    #[cfg_attr(
+        feature = "arguments",
+        arg(
+            long,
+            value_name = "yes|no",
+            num_args = 0..=1,
+            require_equals = true,
+            default_missing_value = "yes",
+            hide_possible_values = true,
+            value_parser = clap::builder::BoolishValueParser::new(),
+            long_help = None
+        )
+    )]
+    pub transpose: Option<bool>,
     /// Character between the columns of a text [default: detected]
     ///
     /// A space stands for any white space.
@@ -163,6 +176,8 @@ pub struct Opened {
     pub positions: Vec<Option<[f64; 3]>>,
     /// What happened when, in seconds from the first sample that was read, where the rate is known.
     pub events: Vec<Event>,
+    /// Which way round the numbers lie in the file, where its format leaves that open.
+    pub layout: Option<Layout>,
     /// Everything that was detected, chosen, scaled or left out.
     pub notes: Vec<Note>,
 }
@@ -179,6 +194,8 @@ pub struct Summary {
     pub variables: Vec<Variable>,
     /// What happened when, in seconds from the first sample of the file.
     pub events: Vec<Event>,
+    /// Which way round the numbers lie in the file, where its format leaves that open.
+    pub layout: Option<Layout>,
     /// Everything that was detected so far.
     pub notes: Vec<Note>,
 }

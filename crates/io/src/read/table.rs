@@ -7,6 +7,7 @@
 
 use super::Note;
 use super::events::Event;
+use super::layout::Layout;
 use super::rewrite::Replacement;
 use crate::error::{Error, Result};
 use faer::{Mat, MatRef};
@@ -48,6 +49,8 @@ pub(crate) struct Contents {
     pub undecided: bool,
     /// What happened when, in seconds from the first sample of the file.
     pub events: Vec<Event>,
+    /// Which way round the numbers lie, where the format leaves that open.
+    pub layout: Option<Layout>,
     pub notes: Vec<Note>,
 }
 

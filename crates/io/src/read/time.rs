@@ -1,10 +1,17 @@
-//! Time columns of tables: is this column the time, and which rate does it give?
+//! Columns of tables that are no signals: the time, with the rate that it gives, the number of the
+//! row, events.
 //!
-//! In: a name and values. Out: an [`Axis`] with what to say about it. The values are not used for
-//! anything else: rows stay where they are, whatever time they claim.
+//! In: a name ([`names`]) and values. Out: an [`Axis`] with what to say about it. The
+//! values are not used for anything else: rows stay where they are, whatever time they claim, and
+//! nothing is put into gaps.
+
+mod names;
+
+pub(crate) use names::{candidate, is_called_time, names_events};
 
 use super::Note;
 use super::table::Contents;
+use names::{Named, named};
 
 /// What a column is.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,71 +39,23 @@ impl Axis {
             }
         }
     }
-}
 
-/// What a name says about its column.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Named {
-    /// Time for certain, in units of so many seconds.
-    Time(f64),
-    /// Time if it rises in equal steps.
-    Perhaps(f64),
-    /// Time in years.
-    Year,
-    /// A number of the row if it rises by ones.
-    Index,
-    /// A signal.
-    Signal,
-}
-
-fn named(name: &str) -> Named {
-    let lower = name.to_lowercase();
-    let words: Vec<&str> = lower
-        .split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect();
-    let unit = |words: &[&str]| {
-        words
-            .iter()
-            .find_map(|word| {
-                Some(match *word {
-                    "ms" | "msec" | "millis" | "milliseconds" => 1e-3,
-                    "us" | "µs" | "μs" | "usec" | "microseconds" => 1e-6,
-                    "ns" | "nsec" | "nanoseconds" => 1e-9,
-                    "min" | "minutes" => 60.0,
-                    "h" | "hours" => 3600.0,
-                    _ => return None,
-                })
-            })
-            .unwrap_or(1.0)
-    };
-    match words.as_slice() {
-        [
-            "time" | "times" | "timestamp" | "timestamps" | "datetime" | "date",
-            ..,
-        ] => Named::Time(unit(&words[1..])),
-        ["year" | "years"] => Named::Year,
-        ["elapsed", ..] => Named::Time(unit(&words[1..])),
-        ["t" | "s" | "sec" | "secs" | "second" | "seconds"] => Named::Perhaps(1.0),
-        ["t", ..] => Named::Perhaps(unit(&words[1..])),
-        ["ms" | "msec" | "milliseconds" | "us" | "usec" | "microseconds"] => {
-            Named::Perhaps(unit(&words))
+    /// Notes what the column is, and gives all channels the rate where it has one.
+    #[cfg(any(feature = "npz", feature = "mat"))]
+    pub fn rate_of_all(self, contents: &mut Contents) {
+        if let Some(Some(rate)) = self.settle(contents) {
+            for channel in &mut contents.channels {
+                channel.rate = Some(rate);
+            }
         }
-        [] | ["index" | "sample" | "samples" | "row" | "n"] | ["unnamed", "0"] => Named::Index,
-        _ => Named::Signal,
     }
 }
 
-/// Whether a column of this name can be the time.
-pub(crate) fn candidate(name: &str) -> bool {
-    named(name) != Named::Signal
-}
-
-/// Judges the first column of a table that has names.
+/// Judges a column by its name.
 pub(crate) fn judge_named(name: &str, values: &[f64]) -> Axis {
     match (named(name), steps(values)) {
         (Named::Time(_), _) if are_dates(values) => forced(name, 1.0, &[]),
-        (Named::Time(unit), _) => forced(name, unit, values),
+        (Named::Time(unit), _) => forced(name, unit.unwrap_or_else(|| unit_of(values)), values),
         // A rate is in samples per second everywhere else.
         (Named::Year, Some(steps)) if steps.jitter == 0.0 => Axis::Time(
             None,
@@ -107,11 +66,22 @@ pub(crate) fn judge_named(name: &str, values: &[f64]) -> Axis {
         ),
         (Named::Year, _) => forced(name, 1.0, &[]),
         (Named::Perhaps(unit), Some(_)) => forced(name, unit, values),
-        (Named::Index, Some(steps)) if steps.step == 1.0 && steps.jitter == 0.0 => Axis::Index(
-            Note::detected(format!("column `{name}` numbers the rows and is left out")),
-        ),
+        (Named::Index, _) if counts(values) => Axis::Index(Note::detected(format!(
+            "column `{name}` numbers the rows and is left out"
+        ))),
         _ => Axis::Channel,
     }
+}
+
+/// Whether every value is one more than the last, or starts again, as counters of devices do.
+fn counts(values: &[f64]) -> bool {
+    let Some(&first) = values.first() else {
+        return false;
+    };
+    let least = values.iter().copied().fold(first, f64::min);
+    let is_whole = |value: &f64| value.fract() == 0.0;
+    let goes_on = |pair: &[f64]| pair[1] - pair[0] == 1.0 || (pair[1] == least && pair[0] > least);
+    values.iter().all(is_whole) && values.windows(2).all(goes_on)
 }
 
 /// Numbers such as 20240131, whose steps mean nothing.
@@ -121,58 +91,146 @@ fn are_dates(values: &[f64]) -> bool {
         .all(|value| (18_000_101.0..=22_001_231.0).contains(value) && value.fract() == 0.0)
 }
 
+/// Seconds, but for times since 1970 that are too long for them.
+fn unit_of(values: &[f64]) -> f64 {
+    match values.first() {
+        Some(1e11..1e14) => 1e-3,
+        Some(1e14..1e17) => 1e-6,
+        Some(1e17..1e20) => 1e-9,
+        _ => 1.0,
+    }
+}
+
 /// The caller says that this column is the time.
 pub(crate) fn asked(name: &str, values: &[f64]) -> Axis {
     let unit = match named(name) {
-        Named::Time(unit) | Named::Perhaps(unit) => unit,
-        _ => 1.0,
+        Named::Time(Some(unit)) | Named::Perhaps(unit) => unit,
+        _ => unit_of(values),
     };
     forced(name, unit, values)
 }
 
-/// The type of the column says that it holds times.
-#[cfg(any(feature = "parquet", feature = "hdf5"))]
+/// The cells or the type of the column say that it holds times.
 pub(crate) fn in_seconds(name: &str, values: &[f64]) -> Axis {
+    let days = |pair: &[f64]| (pair[1] - pair[0]) / 86_400.0;
+    let every = |lengths: std::ops::RangeInclusive<f64>| {
+        values.len() > 2 && values.windows(2).all(|pair| lengths.contains(&days(pair)))
+    };
+    for (step, lengths) in [("month", 28.0..=31.0), ("year", 365.0..=366.0)] {
+        if every(lengths) && steps(values).is_none_or(|steps| steps.jitter > 0.0) {
+            return Axis::Time(
+                None,
+                Note::detected(format!(
+                    "column `{name}` is the time, in steps of a {step}; time is counted in samples"
+                )),
+            );
+        }
+    }
     forced(name, 1.0, values)
+}
+
+/// Dates whose days and months cannot be told apart.
+pub(crate) fn open_dates(name: &str) -> Axis {
+    Axis::Time(
+        None,
+        Note::warning(format!(
+            "column `{name}` is taken as the time, but its days and months cannot be told apart: \
+             no rate is known; write the dates as 2024-12-31, or give the rate"
+        )),
+    )
 }
 
 /// Judges the first column of a table without names.
 pub(crate) fn judge_unnamed(values: &[f64]) -> Axis {
-    match steps(values) {
-        Some(steps) if values.len() > 2 && steps.jitter <= 0.05 => {
-            let rate = steps.rate(1.0);
-            Axis::Time(
-                Some(rate),
-                Note::detected(format!(
-                    "column 1 rises in equal steps of {}: taken as the time in seconds, {rate} Hz",
-                    shown(steps.step)
-                )),
-            )
-        }
-        _ => Axis::Channel,
+    match unnamed_rate("column 1", values) {
+        Some((rate, note)) => Axis::Time(Some(rate), note),
+        None => Axis::Channel,
     }
 }
 
+/// The rate of values without a name that are plainly times; `place` says where they are.
+pub(crate) fn unnamed_rate(place: &str, values: &[f64]) -> Option<(f64, Note)> {
+    let steps = steps(values).filter(|steps| values.len() > 2 && steps.jitter <= 0.05)?;
+    let rate = steps.rate(1.0);
+    let text = format!(
+        "{place} rises in equal steps of {}: taken as the time in seconds, {rate} Hz",
+        shown(steps.step)
+    );
+    Some((rate, Note::detected(text)))
+}
+
 fn forced(name: &str, unit: f64, values: &[f64]) -> Axis {
-    match steps(values) {
-        Some(steps) => {
-            let rate = steps.rate(unit);
-            Axis::Time(
-                Some(rate),
-                Note::detected(format!(
-                    "column `{name}` is the time, in steps of {} s: {rate} Hz",
-                    shown(steps.step * unit)
-                )),
-            )
-        }
-        None => Axis::Time(
-            None,
-            Note::warning(format!(
-                "column `{name}` is taken as the time, but its steps are not equal: no rate is \
-                 known and the rows are taken as equally spaced"
+    if let Some(steps) = steps(values) {
+        let rate = steps.rate(unit);
+        return Axis::Time(
+            Some(rate),
+            Note::detected(format!(
+                "column `{name}` is the time, in steps of {} s: {rate} Hz",
+                shown(steps.step * unit)
             )),
-        ),
+        );
     }
+    if let Some(gaps) = gaps(values) {
+        let rate = gaps.steps.rate(unit);
+        let (n, longest) = (gaps.count, shown(gaps.longest * unit));
+        let gaps = if n == 1 { "gap" } else { "gaps" };
+        return Axis::Time(
+            Some(rate),
+            Note::warning(format!(
+                "column `{name}` is the time at {rate} Hz with {n} {gaps}, the longest of {longest} \
+                 s: the rows before and behind a gap are joined as if there were none"
+            )),
+        );
+    }
+    Axis::Time(
+        None,
+        Note::warning(format!(
+            "column `{name}` is taken as the time, but its steps are not equal: no rate is known \
+             and the rows are taken as equally spaced"
+        )),
+    )
+}
+
+/// Equal steps with a few longer ones between them.
+struct Gaps {
+    steps: Steps,
+    count: usize,
+    longest: f64,
+}
+
+/// At most one step in twenty may be a gap; with more of them nobody knows what the step is.
+const SHARE_OF_GAPS: usize = 20;
+
+fn gaps(values: &[f64]) -> Option<Gaps> {
+    let differences: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    if differences
+        .iter()
+        .any(|step| !(step.is_finite() && *step > 0.0))
+    {
+        return None;
+    }
+    let mut sorted = differences.clone();
+    sorted.sort_by(f64::total_cmp);
+    let usual = *sorted.get(sorted.len() / 2)?;
+    let (near, far): (Vec<f64>, Vec<f64>) = sorted.iter().partition(|step| **step < 1.5 * usual);
+    let longest = *far.last()?;
+    if far.len() * SHARE_OF_GAPS > sorted.len() || near[0] < 0.5 * usual {
+        return None;
+    }
+    let step = near.iter().sum::<f64>() / near.len() as f64;
+    let jitter = near
+        .iter()
+        .fold(0.0, |most: f64, own| most.max((own / step - 1.0).abs()));
+    Some(Gaps {
+        steps: Steps {
+            step,
+            jitter,
+            dust: dust(values, step),
+            n_steps: near.len() as f64,
+        },
+        count: far.len(),
+        longest,
+    })
 }
 
 /// Equal steps.
@@ -180,6 +238,8 @@ struct Steps {
     step: f64,
     /// Farthest that a value lies from its place, in steps.
     jitter: f64,
+    /// What times of this size cannot say, in steps: seconds since 1970 have few digits left.
+    dust: f64,
     n_steps: f64,
 }
 
@@ -203,15 +263,23 @@ fn steps(values: &[f64]) -> Option<Steps> {
     Some(Steps {
         step,
         jitter,
+        dust: dust(values, step),
         n_steps,
     })
+}
+
+fn dust(values: &[f64], step: f64) -> f64 {
+    let largest = values
+        .iter()
+        .fold(0.0, |most: f64, value| most.max(value.abs()));
+    2.0 * f64::EPSILON * largest / step
 }
 
 impl Steps {
     /// The rate; a whole number when one lies within what rounding in the file leaves open.
     fn rate(&self, unit: f64) -> f64 {
         let rate = 1.0 / (self.step * unit);
-        let open = rate * (2.0 * self.jitter / self.n_steps).max(1e-9);
+        let open = rate * (2.0 * (self.jitter + self.dust) / self.n_steps).max(1e-9);
         if (rate.round() - rate).abs() <= open && rate.round() > 0.0 {
             rate.round()
         } else {
@@ -255,6 +323,69 @@ mod tests {
         assert_eq!(rate(judge_named("time_ms", &milliseconds)), Some(500.0));
         let third: Vec<f64> = (0..100).map(|i| 3.0 * i as f64).collect();
         assert_eq!(rate(judge_named("t", &third)), Some(1.0 / 3.0));
+    }
+
+    #[test]
+    fn names_of_many_languages() {
+        let ramp: Vec<f64> = (0..50).map(|i| 0.5 * f64::from(i)).collect();
+        for name in [
+            "Time",
+            "Zeit [s]",
+            "temps (s)",
+            "tiempo",
+            "tempo",
+            "время, с",
+            "时间",
+            "時間(s)",
+            "Datum",
+            "UTC time",
+            "t",
+            "Timestamp",
+            "s",
+        ] {
+            assert_eq!(rate(judge_named(name, &ramp)), Some(2.0), "{name}");
+        }
+        for name in ["Zeit (ms)", "время, мс", "t_ms", "elapsed ms"] {
+            assert_eq!(rate(judge_named(name, &ramp)), Some(2000.0), "{name}");
+        }
+        for name in ["reaction time", "temperature", "tension", "Sources", "data"] {
+            assert_eq!(judge_named(name, &ramp), Axis::Channel, "{name}");
+        }
+        let count: Vec<f64> = (0..600).map(|i| f64::from(i % 256)).collect();
+        for name in ["Sample Index", "packet", "nr", "Unnamed: 0", "序号"] {
+            assert!(
+                matches!(judge_named(name, &count), Axis::Index(_)),
+                "{name}"
+            );
+        }
+        assert_eq!(judge_named("index", &[0.0, 1.0, 3.0]), Axis::Channel);
+    }
+
+    #[test]
+    fn times_since_1970_gaps_and_calendars() {
+        let since = |unit: f64| -> Vec<f64> {
+            (0..100)
+                .map(|i| (1.6e9 + 0.25 * f64::from(i)) / unit)
+                .collect()
+        };
+        for unit in [1.0, 1e-3, 1e-6] {
+            let found = rate(judge_named("timestamp", &since(unit))).unwrap();
+            assert!((found - 4.0).abs() < 1e-6, "{unit}: {found}");
+        }
+        let mut gap: Vec<f64> = (0..100).map(|i| 0.01 * f64::from(i)).collect();
+        gap[50..].iter_mut().for_each(|value| *value += 3.0);
+        let Axis::Time(Some(found), note) = judge_named("time", &gap) else {
+            panic!("no rate");
+        };
+        assert_eq!(found, 100.0);
+        let expected = "warning: column `time` is the time at 100 Hz with 1 gap, the longest of \
+                        3.01 s: the rows before and behind a gap are joined as if there were none";
+        assert_eq!(note.to_string(), expected);
+        let months = [0.0, 31.0, 59.0, 90.0, 120.0].map(|day| 86_400.0 * day);
+        let Axis::Time(None, note) = in_seconds("date", &months) else {
+            panic!("a rate");
+        };
+        assert!(note.text.contains("in steps of a month"), "{note}");
     }
 
     #[test]

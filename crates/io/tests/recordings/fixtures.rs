@@ -10,7 +10,7 @@ fn options(entry: &Value) -> ReadOptions {
     ReadOptions {
         variable: text("variable").map(String::from),
         channels: text("channels").map(Into::into),
-        transpose: entry["options"]["transpose"].as_bool().unwrap_or(false),
+        transpose: entry["options"]["transpose"].as_bool(),
         ..ReadOptions::default()
     }
 }

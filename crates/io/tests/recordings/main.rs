@@ -7,6 +7,8 @@ mod fixtures;
 #[cfg(feature = "formats")]
 mod laboratory;
 #[cfg(feature = "formats")]
+mod layout;
+#[cfg(feature = "formats")]
 mod options;
 #[cfg(feature = "formats")]
 mod real;
@@ -16,6 +18,7 @@ mod refusals;
 mod rewriting;
 #[cfg(feature = "formats")]
 mod sound;
+mod tables;
 mod text;
 #[cfg(feature = "formats")]
 mod writing;

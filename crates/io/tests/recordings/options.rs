@@ -103,8 +103,8 @@ fn notes_say_what_was_done() {
         "wide.npy",
         &plain,
         &[
-            "3 samples × 40 channels of F64; rows are samples",
-            "warning: more channels (40) than samples (3): is the array to be transposed?",
+            "40 samples × 3 channels of F64; columns are samples, as there are more of them than \
+             rows (--transpose=no takes the rows)",
         ],
     );
     check(

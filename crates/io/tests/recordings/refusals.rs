@@ -42,9 +42,20 @@ fn texts(made: &Made) -> Vec<PathBuf> {
             format!("{wide}\n{}", "1,2\n".repeat(1000)),
         ),
         made.file(
-            "preamble.csv",
-            "Device 7\nstarted at noon\na,b\n1,2\n3,4\n5,6\n",
+            "row_before_names.csv",
+            "Device 7\n1,2\na,b\n1,2\n3,4\n5,6\n",
         ),
+        made.file("bad_first_row.csv", "a,b\n1,bad\n3,4\n5,6\n"),
+        made.file(
+            "line_in_the_middle.csv",
+            "a,b\n1,2\nInterval: 1 s\n3,4\n5,6\n",
+        ),
+        made.file("channel_with_word.csv", "Fz,5,2,3\nCz,4,x,6\n"),
+        made.file("wide.csv", {
+            let names: Vec<String> = (0..5000).map(|i| format!("voxel{i}")).collect();
+            let row = vec!["1"; 5000].join(",");
+            format!("{}\n{row}\n{row}\n", names.join(","))
+        }),
         made.file("word.csv", "Fz,Cz\n1,2\n3,broken\n4,5\n"),
         made.file(
             "long_word.csv",
@@ -53,12 +64,12 @@ fn texts(made: &Made) -> Vec<PathBuf> {
         made.file("unit.csv", "Fz,Cz\n1,2\n3,4 mV\n"),
         made.file("infinite.csv", "Fz,Cz\n1,2\n3,-inf\n"),
         made.file("overflow.csv", "Fz,Cz\n1,2\n1e999,5\n"),
-        made.file("dates.csv", "Fz,when\n1,2020-01-01\n2,2020-01-02\n"),
+        made.file("late_date.csv", "Fz,when\n1,5\n2,2020-01-02\n"),
         made.file(
             "late_comma.csv",
-            "a;b\n1;2\n3;4\n".to_string() + &"5;6\n".repeat(80) + "7,5;8\n",
+            "a;b\n1;2\n3;4\n".to_string() + &"5;6\n".repeat(180) + "7,5;8\n",
         ),
-        made.file("all_missing.csv", "a,b\n1,\n2,NA\n"),
+        made.file("all_missing.csv", "a,b\n,\n,NA\n"),
         made.file("no_complete.csv", "a,b\n1,\n,2\n"),
         made.file("quote.csv", "a,b\n1,\"2\n3,4\n"),
         made.file("mac.csv", "a,b\r1,2\r3,4\r"),
@@ -117,6 +128,20 @@ fn arrays(made: &Made) -> Vec<PathBuf> {
         cut(made, "fortran.npy", "cut_header.npy", 0.05),
         made.file("huge.npy", npy(huge, 64)),
         made.file("large.npy", npy(large, 64)),
+        made.file(
+            "trials.npy",
+            npy(
+                "{'descr': '|i1', 'fortran_order': False, 'shape': (5, 3, 20), }",
+                300,
+            ),
+        ),
+        made.file(
+            "many.npy",
+            npy(
+                "{'descr': '|i1', 'fortran_order': False, 'shape': (5000, 6000), }",
+                30_000_000,
+            ),
+        ),
         made.file(
             "empty_shape.npy",
             npy(

@@ -107,8 +107,8 @@ fn ways_of_writing() {
         &[&[5.0, 6.0]],
         &[
             "delimiter: none (one column), no header, 2 comment lines before the table",
-            "names are taken from the comment before the table",
-            "rate 1000 Hz is taken from a comment",
+            "names are taken from the lines before the table",
+            "rate 1000 Hz is taken from `Sampling Rate (Hz):= 1000.00`",
         ],
     );
 }
@@ -121,6 +121,12 @@ fn columns_that_are_counted() {
         "0,1\n0.5,2.5\n1.5,3.5\n",
         &["0", "1"],
         &[&[0.5, 1.5], &[2.5, 3.5]],
+        &["delimiter: `,`, header in line 1"],
+    );
+    check(
+        "a,b\n0,1\n0.5,2.5\n1.5,3.5\n",
+        &["a", "b"],
+        &[&[0.0, 0.5, 1.5], &[1.0, 2.5, 3.5]],
         &["delimiter: `,`, header in line 1"],
     );
     check(
@@ -151,7 +157,8 @@ fn time_columns() {
         rate_of("date,a\n19580329,1\n19580405,2\n19580510,3\n"),
         (None, 1)
     );
-    assert_eq!(rate_of("a,time\n1,0\n2,1\n"), (None, 2));
+    assert_eq!(rate_of("a,time\n1,0\n2,1\n"), (Some(1.0), 1));
+    assert_eq!(rate_of("a,s\n1,0\n2,1\n"), (None, 2));
     assert_eq!(rate_of("t,a\n5,1\n3,2\n"), (None, 2));
 
     let path = Made::new();
@@ -200,7 +207,7 @@ fn what_is_asked_for_is_not_detected() {
 fn texts_that_resemble_other_formats() {
     let made = Made::new();
     let columns: String = (0..24).map(|_| "       1").collect();
-    let opened = open(made.file("a.txt", format!("0{columns}\n3{columns}\n").repeat(3)));
+    let opened = open(made.file("a.txt", format!("0{columns}\n3{columns}\n").repeat(15)));
     assert_eq!(opened.recording.n_channels(), 25);
     let mut header = "x".repeat(126) + "IM,b\n";
     header += "1,2\n3,5\n2,4\n";

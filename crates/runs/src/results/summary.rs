@@ -143,7 +143,13 @@ impl Input {
         Input {
             path: path.display().to_string(),
             format: opened.format.to_string(),
-            options: reading.clone(),
+            options: ReadOptions {
+                // As it was decided, so that whatever reads the file again reads the same.
+                transpose: opened
+                    .layout
+                    .map_or(reading.transpose, |layout| Some(layout.transposed)),
+                ..reading.clone()
+            },
             units: opened.units.clone(),
             notes: opened.notes.iter().map(ToString::to_string).collect(),
             ..Input::in_memory("", &opened.recording)

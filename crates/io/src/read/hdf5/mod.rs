@@ -14,7 +14,7 @@ mod fill;
 
 pub(super) use file::{File, Member, number, shape};
 
-use super::array::{Array, can_hold};
+use super::array::{Array, can_hold, is_names_name};
 use super::matlab::{Numeric, Store, Value, Workspace};
 use super::numbers::{Block, Order};
 use super::source::Source;
@@ -55,7 +55,7 @@ pub(crate) fn load(source: Source) -> Result<Workspace> {
     let mut variables = Vec::new();
     for (name, member) in loading.store.file.members(&root)? {
         if !name.starts_with('#') {
-            let value = loading.value(member, 0)?;
+            let value = loading.named(&name, member, 0)?;
             variables.push((name, value));
         }
     }
@@ -111,28 +111,52 @@ impl Loading {
             {
                 return Ok(labels);
             }
-            fields.push((name, self.value(member, depth + 1)?));
+            let value = self.named(&name, member, depth + 1)?;
+            fields.push((name, value));
         }
         Ok(Value::Struct(vec![fields]))
+    }
+
+    /// A member. References are only followed where its name says that they are names of channels;
+    /// following all of them would read the whole file.
+    fn named(&mut self, name: &str, member: Member, depth: usize) -> Result<Value> {
+        if is_names_name(name)
+            && let Member::Dataset(dataset) = &member
+            && let Some(values) = self.references(dataset)?
+        {
+            let text = |value| match value {
+                Value::Text(text) => Some(text),
+                _ => None,
+            };
+            let texts: Option<Vec<String>> = values.into_iter().map(text).collect();
+            return Ok(texts.map_or(Value::Other("a cell array"), Value::Texts));
+        }
+        self.value(member, depth)
     }
 
     /// The texts that a list of references points to, each as the only field of a structure;
     /// `None` when it is no such list.
     fn labels(&mut self, dataset: &Dataset) -> Result<Option<Value>> {
+        let element = |value| vec![("labels".to_string(), value)];
+        let values = self.references(dataset)?;
+        Ok(values.map(|values| Value::Struct(values.into_iter().map(element).collect())))
+    }
+
+    /// What a list of references points to; `None` when it is no such list.
+    fn references(&mut self, dataset: &Dataset) -> Result<Option<Vec<Value>>> {
         let count = dataset.num_elements().unwrap_or(u64::MAX);
         if !matches!(dataset.dtype(), Datatype::Reference { .. }) || count > LONGEST as u64 {
             return Ok(None);
         }
         let addresses = self.store.small(dataset, count as usize)?;
-        let mut elements = Vec::new();
+        let mut values = Vec::new();
         for address in addresses {
-            let value = match self.referred()?.get(&(address as u64)).cloned() {
-                Some(label) => self.value(Member::Dataset(Box::new(label)), DEEPEST)?,
+            values.push(match self.referred()?.get(&(address as u64)).cloned() {
+                Some(value) => self.value(Member::Dataset(Box::new(value)), DEEPEST)?,
                 None => Value::Other("a reference to nothing"),
-            };
-            elements.push(vec![("labels".to_string(), value)]);
+            });
         }
-        Ok(Some(Value::Struct(elements)))
+        Ok(Some(values))
     }
 
     fn referred(&mut self) -> Result<&HashMap<u64, Dataset>> {

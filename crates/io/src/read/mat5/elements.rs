@@ -121,6 +121,7 @@ impl<'a> Elements<'a> {
             2 if depth < DEEPEST => self.structure(&shape, end, depth)?,
             4 => Value::Text(self.text()?),
             6..=15 if !is_complex => self.numeric(shape, end)?,
+            1 if depth < DEEPEST => self.cell(&shape, depth)?,
             1 => Value::Other("a cell array"),
             2 => Value::Other("a structure inside many others"),
             5 => Value::Other("a sparse array"),
@@ -163,6 +164,31 @@ impl<'a> Elements<'a> {
         };
         let id = before as usize;
         Ok(Value::Numeric(Numeric { array, scalar, id }))
+    }
+
+    /// A cell array, where it holds nothing but texts. Of any other only the first element that
+    /// is none is looked at: the rest may be large.
+    fn cell(&mut self, shape: &[usize], depth: usize) -> Result<Value> {
+        let n_elements = shape
+            .iter()
+            .try_fold(1usize, |product, &n| product.checked_mul(n));
+        let mut texts = Vec::new();
+        for _ in 0..n_elements.filter(|&n| n <= MOST_ELEMENTS).unwrap_or(0) {
+            let tag = self.tag()?;
+            let element = match tag.kind {
+                Kind::Matrix => self.nested(tag.size, depth + 1)?.1,
+                _ => Value::Other("no array"),
+            };
+            let Value::Text(text) = element else {
+                texts.clear();
+                break;
+            };
+            texts.push(text);
+        }
+        if texts.is_empty() {
+            return Ok(Value::Other("a cell array"));
+        }
+        Ok(Value::Texts(texts))
     }
 
     fn structure(&mut self, shape: &[usize], end: u64, depth: usize) -> Result<Value> {

@@ -57,7 +57,10 @@ impl ParquetReader {
             unit: None,
             rate,
             n_samples: n_rows,
-            left_out: file.columns[at].kind.err(),
+            left_out: file.columns[at].kind.err().or_else(|| {
+                time::names_events(&file.columns[at].name)
+                    .then_some("its name says that it holds events")
+            }),
             position: None,
         };
         contents.channels = columns.iter().map(channel).collect();

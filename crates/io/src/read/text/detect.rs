@@ -1,7 +1,8 @@
-//! How a text is written: delimiter, decimal comma, header, comments. Decided from its first lines
-//! and never changed afterwards; what does not fit later is an error with its line.
+//! How a text is written: delimiter, decimal comma, comments, whether a line holds names. Decided
+//! from its first lines and never changed afterwards; what does not fit later is an error with its
+//! line.
 
-use super::cells::{Cell, Delimiter, judge, name};
+use super::cells::{Cell, Delimiter, judge};
 use super::rows::cells;
 
 /// How a text is written.
@@ -32,7 +33,7 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
 
 /// The way of writing under which most lines have the same number of cells and most cells are
 /// numbers.
-pub(super) fn dialect(lines: &[Vec<u8>], asked: Option<char>) -> Dialect {
+pub(super) fn dialect(lines: &[(u64, Vec<u8>)], asked: Option<char>) -> Dialect {
     let asked = asked.map(|delimiter| match delimiter {
         ' ' => Delimiter::Space,
         other => Delimiter::Byte(u8::try_from(other).unwrap_or(b',')),
@@ -51,8 +52,11 @@ pub(super) fn dialect(lines: &[Vec<u8>], asked: Option<char>) -> Dialect {
     }
 }
 
-fn score(lines: &[Vec<u8>], delimiter: Delimiter, decimal_comma: bool, asked: bool) -> f64 {
-    let lines: Vec<Vec<Vec<u8>>> = lines.iter().map(|line| cells(line, delimiter)).collect();
+fn score(lines: &[(u64, Vec<u8>)], delimiter: Delimiter, decimal_comma: bool, asked: bool) -> f64 {
+    let lines: Vec<Vec<Vec<u8>>> = lines
+        .iter()
+        .map(|(_, line)| cells(line, delimiter))
+        .collect();
     let mut counts: Vec<usize> = lines.iter().map(Vec::len).collect();
     counts.sort_unstable();
     let longest = counts.chunk_by(|a, b| a == b).max_by_key(|run| run.len());
@@ -60,18 +64,22 @@ fn score(lines: &[Vec<u8>], delimiter: Delimiter, decimal_comma: bool, asked: bo
     if run[0] < 2 && delimiter != Delimiter::None && !asked {
         return 0.0;
     }
-    // The first line may hold names.
-    let numbers = if lines.len() > 1 {
-        &lines[1..]
-    } else {
-        &lines[..]
-    };
+    // Other lines stand before the table; lines without any value are names, or text too.
     let (mut good, mut all) = (0, 0);
-    for cell in numbers.iter().flatten() {
-        good += usize::from(judge(cell, decimal_comma) != Cell::Text);
-        all += 1;
+    for line in lines.iter().filter(|line| line.len() == run[0]) {
+        let judged = line.iter().map(|cell| judge(cell, decimal_comma));
+        let (n_good, n_values) = judged.fold((0, 0), |(good, values), cell| match cell {
+            Cell::Text => (good, values),
+            Cell::Missing => (good + 1, values),
+            _ => (good + 1, values + 1),
+        });
+        if n_values > 0 {
+            good += n_good;
+            all += line.len();
+        }
     }
-    run.len() as f64 / lines.len() as f64 * good as f64 / all.max(1) as f64
+    let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
+    share(run.len(), lines.len()) * share(good, all)
 }
 
 /// Whether a first line holds names: nothing in it is a number, or it starts with a word, or (as
@@ -103,70 +111,4 @@ pub(super) fn is_header(line: &[u8], next: Option<&[u8]>, dialect: Dialect) -> b
         }
         _ => judged.len() > 1 && count_from(0.0, &judged) && above_fractions(),
     }
-}
-
-/// What comments before the table say: `Sampling Rate (Hz):= 1000.00`, `Labels:= ECG`, or a line of
-/// names.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Preamble {
-    pub rate: Option<f64>,
-    pub names: Option<Vec<String>>,
-}
-
-pub(super) fn preamble(comments: &[Vec<u8>], dialect: Dialect, n_columns: usize) -> Preamble {
-    let mut found = Preamble::default();
-    for comment in comments {
-        let text = name(comment);
-        let text = text
-            .trim_start_matches(|letter: char| "#% \t".contains(letter))
-            .trim();
-        let Some((key, value)) = text.split_once(['=', ':']) else {
-            continue;
-        };
-        let (key, value) = (
-            key.trim().to_lowercase(),
-            value.trim_start_matches([':', '=', ' ', '\t']),
-        );
-        let is_rate = [
-            "sampling rate",
-            "sampling frequency",
-            "sampling_rate",
-            "sample rate",
-            "fs",
-            "srate",
-            "sfreq",
-        ]
-        .iter()
-        .any(|known| {
-            key == *known
-                || key
-                    .strip_prefix(known)
-                    .is_some_and(|unit| unit.trim() == "(hz)")
-        });
-        if is_rate {
-            let number = value.split_whitespace().next().unwrap_or_default();
-            found.rate = number
-                .parse()
-                .ok()
-                .filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
-        } else if ["labels", "channels", "columns"].contains(&key.as_str()) {
-            let names: Vec<String> = value
-                .split([',', ';', '\t'])
-                .map(|label| label.trim().to_string())
-                .collect();
-            found.names = (names.len() == n_columns).then_some(names);
-        }
-    }
-    if let (None, Some(last)) = (&found.names, comments.last()) {
-        let line = last.trim_ascii_start();
-        let line = &line[1..];
-        let cells = cells(line, dialect.delimiter);
-        let all_text = cells
-            .iter()
-            .all(|cell| judge(cell, dialect.decimal_comma) == Cell::Text);
-        if cells.len() == n_columns && all_text && (n_columns > 1 || !line.contains(&b':')) {
-            found.names = Some(cells.iter().map(|cell| name(cell)).collect());
-        }
-    }
-    found
 }

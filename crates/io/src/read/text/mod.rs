@@ -1,71 +1,83 @@
 //! Tables in text: CSV, TSV, columns between spaces.
 //!
-//! Three steps: the first lines tell how the text is written ([`detect`]), a first pass counts rows
-//! and finds ragged lines ([`scan`]), a second pass decodes every cell into its place. Rows are cut
-//! by the `csv` crate ([`rows`]) and are as long as they are; apart from one row at a time and one
-//! column that may be the time, nothing is held but the matrix.
+//! Three steps: the first lines tell how the text is written ([`detect`]), where its rows begin
+//! ([`start`]) and what stands before them ([`said`]); a first pass counts rows, finds ragged lines
+//! and columns without numbers ([`scan`]), after which it is decided what each column is
+//! ([`columns`]), or each line where lines are channels ([`lines`]); a second pass decodes every
+//! cell into its place ([`grid`]). Rows are cut by the `csv` crate ([`rows`]) and are as long as
+//! they are; apart from one row at a time and the columns that may be the time, nothing is held but
+//! the matrix.
 //!
 //! Missing values are empty cells and the words of [`cells::MISSING`]. Lines that start with `#` or
 //! `%` are comments, blank lines are passed over. Not understood: names with line breaks in them,
 //! thousands separators, units behind numbers.
 
 mod cells;
+mod columns;
+mod dates;
 mod detect;
+mod grid;
+mod lines;
 mod rewrite;
 mod rows;
+mod said;
 mod scan;
+mod start;
 
 pub(super) use rewrite::Precision;
 
 use super::rewrite::Replacement;
 use super::selection::not_among;
 use super::source::Source;
-use super::table::{Channel, Contents, Reader, Table};
-use super::time::{self, Axis};
-use super::{Note, ReadOptions, TimeColumn};
+use super::table::{Contents, Reader, Table};
+use super::{Note, ReadOptions, TimeColumn, time};
 use crate::error::{Error, Result};
 use cells::{Cell, Delimiter, judge, name};
-use detect::{Dialect, Preamble, dialect, is_comment, is_header, preamble};
+use detect::{Dialect, dialect, is_comment};
+use grid::Grid;
 use rows::{BYTE_ORDER_MARK, Rows, cells};
+use said::Said;
 use scan::{Scan, scan};
+use start::{Start, start};
 use std::io::BufRead;
 use std::path::Path;
 
 /// Lines from which the way of writing is detected.
-const SAMPLE: usize = 64;
+const SAMPLE: usize = 128;
+/// Bytes after which two lines are enough for it.
+const SAMPLE_BYTES: usize = 1 << 20;
+/// Columns that may be the time.
+const MOST_TIMES: usize = 8;
 
 /// A table in text.
 pub(crate) struct TextReader {
     source: Source,
     dialect: Dialect,
-    /// Line of the header, from 1; 0 without one.
-    header_line: u64,
-    /// For every column of the text: its channel.
-    channels: Vec<Option<usize>>,
+    /// Lines of the text, from 1, up to which there is no row.
+    before: u64,
+    grid: Grid,
     contents: Contents,
 }
 
 /// The first lines of a text.
 struct Sample {
     comments: Vec<Vec<u8>>,
-    /// Lines that are neither blank nor comments, and the number of the first.
-    lines: Vec<Vec<u8>>,
-    first_line: u64,
+    /// Lines that are neither blank nor comments, and their numbers.
+    lines: Vec<(u64, Vec<u8>)>,
 }
 
 /// How a text is to be read, from its first lines.
 struct Plan {
     dialect: Dialect,
-    /// Line of the header, from 1; 0 without one.
-    header_line: u64,
-    /// Cells of the first line that is no comment.
-    n_first: usize,
+    start: Start,
     /// Names of the columns; empty when there are none.
     names: Vec<String>,
-    /// What the comments say.
-    said: Preamble,
-    /// The column that may be the time.
-    time_at: Option<usize>,
+    units: Option<Vec<String>>,
+    /// What the lines before the table say.
+    said: Said,
+    /// The columns that may be the time.
+    time_at: Vec<usize>,
+    first_row_line: u64,
 }
 
 impl TextReader {
@@ -73,94 +85,62 @@ impl TextReader {
         let path = source.path().to_owned();
         let sample = sample(&mut source)?;
         let plan = plan(&path, &sample, options)?;
-        let header = (plan.header_line > 0).then_some((plan.header_line, plan.n_first));
-        let found = scan(&mut source, plan.dialect, header, plan.time_at)?;
+        let mut found = scan(&mut source, &plan)?;
         if found.n_rows == 0 {
             return Err(no_rows(&path));
         }
         let mut contents = Contents::default();
         describe(&mut contents, &plan, &sample, &found);
-        let channels = channels(&mut contents, &plan, &found, options);
+        let (layout, note) = lines::layout(&plan, &found, options);
+        contents.notes.extend(note);
+        let grid = if layout.transposed {
+            lines::channels(&mut contents, &plan, &found)
+        } else {
+            columns::channels(&mut contents, &plan, &mut found, options)
+        };
+        contents.layout = Some(layout);
         Ok(Self {
             source,
             dialect: plan.dialect,
-            header_line: plan.header_line,
-            channels,
+            before: plan.start.before,
+            grid,
             contents,
         })
     }
 }
 
 fn plan(path: &Path, sample: &Sample, options: &ReadOptions) -> Result<Plan> {
-    let Some(first) = sample.lines.first() else {
+    if sample.lines.is_empty() {
         return Err(no_rows(path));
-    };
+    }
     let dialect = dialect(&sample.lines, options.delimiter);
-    let has_header = options
-        .header
-        .unwrap_or_else(|| is_header(first, sample.lines.get(1).map(Vec::as_slice), dialect));
-    let first_cells = cells(first, dialect.delimiter);
-    let n_first = first_cells.len();
-    let said = preamble(&sample.comments, dialect, n_first);
-    let names = if has_header {
-        first_cells.iter().map(|cell| name(cell)).collect()
-    } else {
-        said.names.clone().unwrap_or_default()
-    };
+    let start = start(sample, dialect, options.header);
+    let said = Said::read(&sample.comments, &start.preamble, dialect, start.n_columns);
+    let mut names = start.names.clone();
+    if let Some(said_names) = &said.names {
+        if names.is_empty() {
+            names.clone_from(said_names);
+        } else if said.units.is_some() {
+            // The device names its channels above the table and only numbers them in it.
+            let better = names.iter_mut().zip(said_names);
+            for (name, said) in better.filter(|(_, said)| !said.is_empty()) {
+                name.clone_from(said);
+            }
+        }
+    }
+    let first_row = sample.lines.iter().find(|(line, _)| *line > start.before);
+    let first_cells = first_row.map_or(Vec::new(), |(_, line)| cells(line, dialect.delimiter));
+    let is_date = |cell: &Vec<u8>| matches!(judge(cell, dialect.decimal_comma), Cell::Instant(_));
+    let dates: Vec<bool> = first_cells.iter().map(is_date).collect();
     Ok(Plan {
-        time_at: time_at(path, options, &names, n_first)?,
-        header_line: if has_header { sample.first_line } else { 0 },
+        time_at: time_at(path, options, &names, &dates)?,
+        first_row_line: first_row.map_or(0, |(line, _)| *line),
+        units: start.units.clone().or_else(|| said.units.clone()),
         dialect,
-        n_first,
+        start,
         names,
         said,
     })
-}
-
-/// Makes the channels; gives the channel of every column.
-fn channels(
-    contents: &mut Contents,
-    plan: &Plan,
-    found: &Scan,
-    options: &ReadOptions,
-) -> Vec<Option<usize>> {
-    let names = &plan.names;
-    let empty_end = found.n_columns > 1
-        && found.last_is_empty
-        && names.last().is_none_or(|last| last.is_empty());
-    if empty_end {
-        contents.detected("every line ends with a delimiter; the empty last column is left out");
-    }
-    let n_columns = found.n_columns - usize::from(empty_end);
-    let axis = match (plan.time_at, &options.time_column) {
-        (Some(at), Some(TimeColumn::Named(_))) => time::asked(&names[at], &found.time),
-        (Some(at), _) if !names.is_empty() => time::judge_named(&names[at], &found.time),
-        (Some(_), _) if n_columns > 1 => time::judge_unnamed(&found.time),
-        _ => Axis::Channel,
-    };
-    let (left_out, rate) = match axis.settle(contents) {
-        Some(of_column) => (plan.time_at, of_column.or(plan.said.rate)),
-        None => (None, plan.said.rate),
-    };
-    let mut channels = Vec::with_capacity(found.n_columns);
-    for column in 0..found.n_columns {
-        if Some(column) == left_out || column >= n_columns {
-            channels.push(None);
-            continue;
-        }
-        let position = contents.channels.len();
-        channels.push(Some(position));
-        let own = names.get(column).filter(|name| !name.is_empty());
-        contents.channels.push(Channel {
-            name: own
-                .cloned()
-                .unwrap_or_else(|| format!("ch{}", position + 1)),
-            rate,
-            n_samples: found.n_rows,
-            ..Channel::default()
-        });
-    }
-    channels
 }
 
 /// Reads the first lines.
@@ -178,8 +158,8 @@ fn sample(source: &mut Source) -> Result<Sample> {
     let mut sample = Sample {
         comments: Vec::new(),
         lines: Vec::new(),
-        first_line: 0,
     };
+    let mut n_bytes = 0;
     for (number, line) in (1..).zip(source.stream(0)?.split(b'\n')) {
         let mut line = line.map_err(Error::reading(&path))?;
         if number == 1 && line.starts_with(BYTE_ORDER_MARK) {
@@ -193,12 +173,11 @@ fn sample(source: &mut Source) -> Result<Sample> {
                 sample.comments.push(line);
             }
         } else if !line.trim_ascii().is_empty() {
-            if sample.lines.is_empty() {
-                sample.first_line = number;
-            }
-            sample.lines.push(line);
+            n_bytes += line.len();
+            sample.lines.push((number, line));
         }
-        if sample.lines.len() == SAMPLE {
+        let n_lines = sample.lines.len();
+        if n_lines == SAMPLE || (n_lines > 1 && n_bytes > SAMPLE_BYTES) {
             break;
         }
     }
@@ -218,21 +197,29 @@ fn no_rows(path: &Path) -> Error {
     )
 }
 
-/// The column that may be the time.
+/// The columns that may be the time; `dates` says which hold one in the first row.
 fn time_at(
     path: &Path,
     options: &ReadOptions,
     names: &[String],
-    n_columns: usize,
-) -> Result<Option<usize>> {
+    dates: &[bool],
+) -> Result<Vec<usize>> {
+    let n_columns = dates.len().max(names.len());
     match &options.time_column {
-        Some(TimeColumn::Absent) => Ok(None),
-        None => match names.first() {
-            Some(name) => Ok((n_columns > 1 && time::candidate(name)).then_some(0)),
-            None => Ok((n_columns > 1).then_some(0)),
-        },
+        Some(TimeColumn::Absent) => Ok(Vec::new()),
+        None if n_columns < 2 => Ok(Vec::new()),
+        None => {
+            let may_be = |&column: &usize| match names.get(column) {
+                Some(name) if column == 0 => time::candidate(name),
+                Some(name) => time::is_called_time(name),
+                None => column == 0 && names.is_empty(),
+            };
+            let is_date = |column: &usize| dates.get(*column) == Some(&true);
+            let columns = (0..n_columns).filter(|column| may_be(column) || is_date(column));
+            Ok(columns.take(MOST_TIMES).collect())
+        }
         Some(TimeColumn::Named(asked)) => match names.iter().position(|name| name == asked) {
-            Some(at) => Ok(Some(at)),
+            Some(at) => Ok(vec![at]),
             None => {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 Err(not_among(path, "time column", asked, &names))
@@ -246,21 +233,39 @@ fn describe(contents: &mut Contents, plan: &Plan, sample: &Sample, found: &Scan)
     if plan.dialect.decimal_comma {
         text += ", decimal comma";
     }
-    match plan.header_line {
-        0 => text += ", no header",
-        line => text += &format!(", header in line {line}"),
+    match plan.start.header {
+        None => text += ", no header",
+        Some((line, _)) => text += &format!(", header in line {line}"),
     }
     match sample.comments.len() {
         0 => {}
         1 => text += ", 1 comment line before the table",
         n_comments => text += &format!(", {n_comments} comment lines before the table"),
     }
+    match plan.start.preamble.len() {
+        0 => {}
+        1 => text += ", 1 line of other text before the table",
+        n_lines => text += &format!(", {n_lines} lines of other text before the table"),
+    }
     contents.detected(text);
-    if plan.header_line == 0 && plan.said.names.is_some() {
-        contents.detected("names are taken from the comment before the table");
+    if plan.start.header.is_none() && plan.said.names.is_some() {
+        contents.detected("names are taken from the lines before the table");
+    }
+    if let Some(rate) = plan.start.rate {
+        contents.detected(format!(
+            "the first two rows are the start in seconds since 1970 and the rate: {rate} Hz"
+        ));
     }
     if let Some(rate) = plan.said.rate {
-        contents.detected(format!("rate {rate} Hz is taken from a comment"));
+        let line = &plan.said.rate_line;
+        contents.detected(format!("rate {rate} Hz is taken from `{line}`"));
+    }
+    if plan.said.rates_differ {
+        let text = "the lines before the table name several rates: none is taken; give the rate";
+        contents.warn(text);
+    }
+    if let Some(line) = plan.start.count_line {
+        contents.detected(format!("line {line} counts the samples and is passed over"));
     }
     if found.n_blank > 0 {
         contents.warn(format!(
@@ -277,9 +282,10 @@ impl Reader for TextReader {
 
     fn read(&mut self, table: &mut Table) -> Result<()> {
         let path = self.source.path().to_owned();
-        let rows = table.rows();
+        let samples = table.rows();
+        let rows = self.grid.rows(samples.clone());
         let (delimiter, decimal_comma) = (self.dialect.delimiter, self.dialect.decimal_comma);
-        let mut input = Rows::new(self.source.stream(0)?, delimiter, self.header_line);
+        let mut input = Rows::new(self.source.stream(0)?, delimiter, self.before);
         for row in 0..rows.end {
             let Some((line, cells)) = input.next().map_err(Error::reading(&path))? else {
                 break;
@@ -287,16 +293,23 @@ impl Reader for TextReader {
             if row < rows.start {
                 continue;
             }
-            for (cell, channel) in cells.cells().zip(&self.channels) {
-                let Some(channel) = channel.filter(|&channel| table.wants(channel)) else {
+            for (column, cell) in cells.cells().enumerate() {
+                let Some((sample, channel)) = self.grid.place(row, column) else {
                     continue;
                 };
+                if !samples.contains(&sample) || !table.wants(channel) {
+                    continue;
+                }
                 match judge(cell, decimal_comma) {
-                    Cell::Number(value) => table.set(row, channel, value),
+                    Cell::Number(value) => table.set(sample, channel, value),
                     Cell::Missing => {}
                     wrong => {
-                        let column = &self.contents.channels[channel].name;
-                        return Err(not_a_number(&path, line, column, cell, wrong, self.dialect));
+                        let column = match &self.grid {
+                            Grid::Columns(_) => self.contents.channels[channel].name.clone(),
+                            Grid::Lines { .. } => (column + 1).to_string(),
+                        };
+                        let place = format!("line {line}, column `{column}`");
+                        return Err(not_a_number(&path, place, cell, wrong, self.dialect));
                     }
                 }
             }
@@ -309,14 +322,7 @@ impl Reader for TextReader {
     }
 }
 
-fn not_a_number(
-    path: &Path,
-    line: u64,
-    column: &str,
-    cell: &[u8],
-    wrong: Cell,
-    dialect: Dialect,
-) -> Error {
+fn not_a_number(path: &Path, place: String, cell: &[u8], wrong: Cell, dialect: Dialect) -> Error {
     // A quote that is not closed makes one cell of all that follows.
     let text = name(cell).replace(['\n', '\r'], " ");
     let shown: String = text.chars().take(40).collect();
@@ -333,7 +339,7 @@ fn not_a_number(
     };
     Error::content(
         path,
-        format!("line {line}, column `{column}`"),
+        place,
         "a finite number or a missing value",
         found,
         remedy,

@@ -4,11 +4,12 @@
 //! Lines are cut here a second time, by places instead of contents, side by side with the rows that
 //! the reader sees ([`Rows`]); where the two do not agree on a cell, nothing is written. A new
 //! number has as many decimals (or, with an exponent, as many digits) as the most precise one of
-//! its column, and its decimal mark.
+//! its channel, and its decimal mark.
 
 use super::TextReader;
 use super::cells::{Cell, Delimiter, judge};
 use super::detect::is_comment;
+use super::grid::Grid;
 use super::rows::{BYTE_ORDER_MARK, Rows};
 use crate::error::{Error, Result};
 use crate::read::Note;
@@ -30,14 +31,14 @@ pub(super) fn rewrite(
     let (delimiter, decimal_comma) = (reader.dialect.delimiter, reader.dialect.decimal_comma);
     // A second handle: one gives the cells, the other the bytes around them.
     let mut beside = reader.source.again()?;
-    let mut rows = Rows::new(beside.stream(0)?, delimiter, reader.header_line);
+    let mut rows = Rows::new(beside.stream(0)?, delimiter, reader.before);
     let mut lines = Lines {
         input: reader.source.stream(0)?,
         delimiter,
-        header_line: reader.header_line,
+        before: reader.before,
         n_lines: 0,
     };
-    let channels = &reader.channels;
+    let grid = &reader.grid;
     write_file(out, |file| {
         let mut row = 0;
         while let Some(line) = lines.next().map_err(Error::reading(&path))? {
@@ -57,13 +58,13 @@ pub(super) fn rewrite(
             if !alike(&cells, &as_cut) {
                 return Err(not_cut(&path, number));
             }
-            let word = missing_word(&cells, channels, new, decimal_comma);
+            let word = missing_word(&cells, row, grid, new, decimal_comma);
             let mut copied = 0;
             for (column, place) in places.iter().enumerate() {
-                let Some(channel) = channels.get(column).copied().flatten() else {
+                let Some((sample, channel)) = grid.place(row, column) else {
                     continue;
                 };
-                let Some(value) = new.get(row, channel) else {
+                let Some(value) = new.get(sample, channel) else {
                     continue;
                 };
                 let old = match judge(cells[column], decimal_comma) {
@@ -73,7 +74,7 @@ pub(super) fn rewrite(
                 if is_same(old, value) {
                     continue;
                 }
-                let text = match (&precision[column], value.is_nan()) {
+                let text = match (&precision[channel], value.is_nan()) {
                     (_, true) => word.clone(),
                     (Some(precision), false) => precision.text(value, decimal_comma).into_bytes(),
                     (None, false) => value.to_string().into_bytes(),
@@ -140,19 +141,23 @@ fn not_cut(path: &Path, line: u64) -> Error {
 /// The word for a missing value in a row that has one.
 fn missing_word(
     cells: &[&[u8]],
-    channels: &[Option<usize>],
+    row: usize,
+    grid: &Grid,
     new: &Replacement<'_>,
     decimal_comma: bool,
 ) -> Vec<u8> {
-    let wanted = |channel: &Option<usize>| channel.is_some_and(|channel| new.wants(channel));
+    let is_wanted = |column| {
+        let place = grid.place(row, column);
+        place.is_some_and(|(_, channel)| new.wants(channel))
+    };
     let missing = cells
         .iter()
-        .zip(channels)
-        .find(|(cell, channel)| wanted(channel) && judge(cell, decimal_comma) == Cell::Missing);
-    missing.map_or(b"NaN".to_vec(), |(cell, _)| cell.to_vec())
+        .enumerate()
+        .find(|(column, cell)| is_wanted(*column) && judge(cell, decimal_comma) == Cell::Missing);
+    missing.map_or(b"NaN".to_vec(), |(_, cell)| cell.to_vec())
 }
 
-/// How the numbers of a column are written.
+/// How the numbers of a channel are written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::read) struct Precision {
     /// Most digits behind the decimal mark.
@@ -209,23 +214,27 @@ fn with_exponent(value: f64, digits: usize, letter: char) -> String {
     format!("{mantissa}{letter}{sign}{size:0>2}")
 }
 
-/// How the numbers of every column of a wanted channel are written.
+/// How the numbers of every wanted channel are written.
 fn precision(reader: &mut TextReader, new: &Replacement<'_>) -> Result<Vec<Option<Precision>>> {
     let path = reader.source.path().to_owned();
     let (delimiter, decimal_comma) = (reader.dialect.delimiter, reader.dialect.decimal_comma);
-    let wanted = |channel: &Option<usize>| channel.is_some_and(|channel| new.wants(channel));
-    let mut found: Vec<Option<Precision>> = reader
-        .channels
-        .iter()
-        .map(|channel| wanted(channel).then(Precision::default))
+    let mut found: Vec<Option<Precision>> = (0..reader.contents.channels.len())
+        .map(|channel| new.wants(channel).then(Precision::default))
         .collect();
-    let mut rows = Rows::new(reader.source.stream(0)?, delimiter, reader.header_line);
+    let mut rows = Rows::new(reader.source.stream(0)?, delimiter, reader.before);
+    let mut row = 0;
     while let Some((_, cells)) = rows.next().map_err(Error::reading(&path))? {
-        for (cell, found) in cells.cells().zip(&mut found) {
-            if let (Some(found), Cell::Number(_)) = (found, judge(cell, decimal_comma)) {
+        for (column, cell) in cells.cells().enumerate() {
+            let Some((_, channel)) = reader.grid.place(row, column) else {
+                continue;
+            };
+            if let (Some(found), Cell::Number(_)) =
+                (&mut found[channel], judge(cell, decimal_comma))
+            {
                 found.see(cell);
             }
         }
+        row += 1;
     }
     Ok(found)
 }
@@ -234,7 +243,8 @@ fn precision(reader: &mut TextReader, new: &Replacement<'_>) -> Result<Vec<Optio
 struct Lines<R> {
     input: R,
     delimiter: Delimiter,
-    header_line: u64,
+    /// Lines up to which there is no row.
+    before: u64,
     n_lines: u64,
 }
 
@@ -255,7 +265,7 @@ impl<R: BufRead> Lines<R> {
         let has_mark = self.n_lines == 1 && bytes.starts_with(BYTE_ORDER_MARK);
         let start = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
         let text = &bytes[start..];
-        if text.trim_ascii().is_empty() || self.n_lines <= self.header_line || is_comment(text) {
+        if text.trim_ascii().is_empty() || self.n_lines <= self.before || is_comment(text) {
             return Ok(Some(Line { bytes, cells: None }));
         }
         loop {
