@@ -6,9 +6,9 @@
 
 use crate::number::ChartNumber;
 use crate::samples::{Levels, base64};
-use crate::spectrum::{Spectrum, welch};
 use crate::{Report, montage, stretch};
 use serde_json::{Value, json};
+use strt_signal::spectrum::{Spectrum, welch};
 
 /// Share of the power of a source below the highest frequency of its spectrum that is shown.
 const POWER_SHOWN: f64 = 0.99;
