@@ -10,6 +10,7 @@ use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use strt_io::{ReadOptions, SavedRestarts, inspect, load_model, load_restarts};
 use strt_runs::folder::{CHECKPOINT, Kind, SUMMARY};
@@ -80,9 +81,19 @@ impl Info {
             let header = ["channel", "name", "samples", "rate", "unit", ""];
             text.push_str(&format!("\n{}", table(&header, &rows)));
         }
+        let events = by_name(&found.events);
+        if !events.is_empty() {
+            let row = |(name, count): &(&str, usize)| vec![name.to_string(), count.to_string()];
+            let rows: Vec<Vec<String>> = events.iter().map(row).collect();
+            text.push_str(&format!("\n{}", table(&["event", "times"], &rows)));
+        }
         let json = json!({
             "path": self.file.display().to_string(),
             "format": found.format.to_string(),
+            "events": events.iter().map(|(name, count)| json!({
+                "name": name,
+                "times": count,
+            })).collect::<Vec<_>>(),
             "channels": found.channels.iter().map(|channel| json!({
                 "name": channel.name,
                 "samples": channel.n_samples,
@@ -98,6 +109,17 @@ impl Info {
         });
         Ok((text, json))
     }
+}
+
+/// How many events have which name, the most frequent first.
+fn by_name(events: &[strt_io::Event]) -> Vec<(&str, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for event in events {
+        *counts.entry(&event.name).or_default() += 1;
+    }
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
 }
 
 /// A folder that this program made: what it was made for.

@@ -1,7 +1,7 @@
 //! The laboratory: what is measured of StrTransformer and what is checked of its paper.
 //!
 //! ```text
-//! cargo run --release -p strt-lab -- recovery | trust | speed | verify
+//! cargo run --release -p strt-lab -- recovery | trust | labels | speed | verify
 //! ```
 //!
 //! In: a command line. Out: tables, JSON and pages, and an exit status. It uses the library as a
@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `recovery` | how well known sources are recovered, beside other methods and programs |
 //! | `trust` | whether the verdicts on sources are right |
+//! | `labels` | whether what sources are said to look like is right |
 //! | `speed` | time, arithmetic rate and memory of the training loop, also against PyTorch |
 //! | [`theory`] | the paper's claims as experiments that pass or fail |
 //! | `verify` | runs these experiments and writes their page |
@@ -20,6 +21,7 @@
 //! mean is in `docs/recovery.md`, `docs/speed.md` and `docs/theory.md`.
 
 mod error;
+mod labels;
 mod recovery;
 mod speed;
 pub mod theory;
@@ -52,6 +54,8 @@ enum Command {
     Recovery(recovery::Recovery),
     /// Whether the verdicts on sources are right, on problems with known sources.
     Trust(trust::Trust),
+    /// Whether what sources are said to look like is right, simulated and recorded.
+    Labels(labels::Labels),
     /// Time, arithmetic rate and memory of the training loop, also against PyTorch.
     Speed(speed::Speed),
     /// One measurement of `speed` that needs a process of its own.
@@ -66,6 +70,7 @@ impl Command {
         let done = match self {
             Command::Recovery(recovery) => return recovery.run(),
             Command::Trust(trust) => return trust.run(),
+            Command::Labels(labels) => return labels.run(),
             Command::Verify(verify) => return verify.run(typed),
             Command::Speed(speed) => speed.run(),
             Command::SpeedChild(child) => child.run(),

@@ -17,7 +17,7 @@ use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
 pub struct Recording {
     pub inner: strtransformer::Recording,
     /// Where it came from.
-    input: Input,
+    pub input: Input,
 }
 
 impl Recording {

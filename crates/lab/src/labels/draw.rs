@@ -93,7 +93,11 @@ impl Draw {
         let mut sum = vec![0.0; self.n];
         let mut time = 2.0;
         while time < 10.0 * self.rate {
-            add(&mut sum, &standardized(&self.autoregressive((-1.0f64 / time).exp())), 1.0);
+            add(
+                &mut sum,
+                &standardized(&self.autoregressive((-1.0f64 / time).exp())),
+                1.0,
+            );
             time *= 4.0;
         }
         sum
@@ -115,7 +119,11 @@ impl Draw {
             _ => self.autoregressive(0.9),
         };
         let mut sum = standardized(&source);
-        add(&mut sum, &standardized(&background), (share / (1.0 - share)).sqrt());
+        add(
+            &mut sum,
+            &standardized(&background),
+            (share / (1.0 - share)).sqrt(),
+        );
         sum
     }
 }
@@ -154,7 +162,11 @@ impl Cap {
             .iter()
             .map(|place| sign * field(place.expect("a name of the system")) + 0.06 * draw.normal())
             .collect();
-        Cap { names, places, weights }
+        Cap {
+            names,
+            places,
+            weights,
+        }
     }
 
     /// Strong around some place.

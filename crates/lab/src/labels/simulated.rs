@@ -23,10 +23,19 @@ pub struct Simulated {
 }
 
 impl Family {
+    /// Whether no label is right, too.
+    pub fn may_be_silent(&self) -> bool {
+        self.name.starts_with("none")
+    }
+
     pub fn draw(&self, place: usize, seed: u64) -> Simulated {
         let mut draw = Draw::new(seed, place);
         let (source, cap) = (self.make)(&mut draw);
-        Simulated { source, rate: draw.rate, cap }
+        Simulated {
+            source,
+            rate: draw.rate,
+            cap,
+        }
     }
 }
 
@@ -40,7 +49,11 @@ const fn family(
 
 /// All families.
 pub const FAMILIES: &[Family] = &[
-    family("heart: electrocardiogram", &[Kind::Heart], electrocardiogram),
+    family(
+        "heart: electrocardiogram",
+        &[Kind::Heart],
+        electrocardiogram,
+    ),
     family("heart: foetal", &[Kind::Heart], foetal),
     family("heart: pulse wave", &[Kind::Heart], pulse_wave),
     family("breath", &[Kind::Breath], breath),
@@ -55,7 +68,9 @@ pub const FAMILIES: &[Family] = &[
     family("drift", &[Kind::Drift, Kind::Trend], drift),
     family("rhythm", &[Kind::Rhythm], rhythm),
     family("white noise", &[Kind::WhiteNoise], |d| (d.white(), None)),
-    family("none: 1/f noise", &[], |d| (d.pink(), Some(Cap::anywhere(d)))),
+    family("none: 1/f noise", &[], |d| {
+        (d.pink(), Some(Cap::anywhere(d)))
+    }),
     family("none: autoregression", &[], |d| {
         let a = d.between(0.5, 0.97) * if d.below(3) == 0 { -1.0 } else { 1.0 };
         (d.autoregressive(a), None)
@@ -71,10 +86,14 @@ pub const FAMILIES: &[Family] = &[
     family("none: random pulses", &[], random_pulses),
     family("none: syllables", &[], syllables),
     family("none: random telegraph", &[], telegraph),
-    family("random walk", &[Kind::Drift, Kind::Trend], |d| (d.autoregressive(1.0), None)),
+    family("random walk", &[Kind::Drift, Kind::Trend], |d| {
+        (d.autoregressive(1.0), None)
+    }),
     family("square wave", &[Kind::Rhythm], |d| {
         let f = d.between(0.8, 8.0);
-        let wave = (0..d.n).map(|t| (TAU * f * t as f64 / d.rate).sin().signum()).collect();
+        let wave = (0..d.n)
+            .map(|t| (TAU * f * t as f64 / d.rate).sin().signum())
+            .collect();
         (d.with_background(wave, 0.2), None)
     }),
     family("none: clock of pulses", &[Kind::Rhythm], |d| {
@@ -108,7 +127,10 @@ fn at_beats(d: &Draw, beats: &[f64], waves: &[(f64, f64, f64)]) -> Vec<f64> {
         for &(delay, width, height) in waves {
             let middle = (beat + delay) * d.rate;
             let reach = 5.0 * width * d.rate;
-            let (from, to) = ((middle - reach).max(0.0) as usize, (middle + reach).max(0.0) as usize);
+            let (from, to) = (
+                (middle - reach).max(0.0) as usize,
+                (middle + reach).max(0.0) as usize,
+            );
             for t in from..to.min(d.n) {
                 values[t] += height * bump((t as f64 - middle) / d.rate, 0.0, width);
             }
@@ -134,7 +156,11 @@ fn electrocardiogram(d: &mut Draw) -> (Vec<f64>, Option<Cap>) {
 
 fn foetal(d: &mut Draw) -> (Vec<f64>, Option<Cap>) {
     let times = beats(d, 110.0, 170.0);
-    let waves = [(-0.02, 0.008, -0.3), (0.0, 0.009, 1.0), (0.02, 0.009, d.between(-0.6, 0.0))];
+    let waves = [
+        (-0.02, 0.008, -0.3),
+        (0.0, 0.009, 1.0),
+        (0.02, 0.009, d.between(-0.6, 0.0)),
+    ];
     let source = at_beats(d, &times, &waves);
     (d.with_background(source, 0.4), None)
 }
@@ -159,10 +185,18 @@ fn breath(d: &mut Draw) -> (Vec<f64>, Option<Cap>) {
         let stretched = (1.0 + wandering + jitter * d.normal()).clamp(0.5, 1.8);
         let length = (60.0 / per_minute * stretched * d.rate) as usize;
         // Now and then a sigh.
-        let height = if d.below(25) == 0 { 2.0 } else { 1.0 + 0.15 * d.normal() };
+        let height = if d.below(25) == 0 {
+            2.0
+        } else {
+            1.0 + 0.15 * d.normal()
+        };
         for t in 0..length {
             let phase = t as f64 / length as f64;
-            let bent = if phase < rise { 0.5 * phase / rise } else { 0.5 + 0.5 * (phase - rise) / (1.0 - rise) };
+            let bent = if phase < rise {
+                0.5 * phase / rise
+            } else {
+                0.5 + 0.5 * (phase - rise) / (1.0 - rise)
+            };
             source.push(height * -(TAU * bent).cos());
         }
     }
@@ -172,7 +206,11 @@ fn breath(d: &mut Draw) -> (Vec<f64>, Option<Cap>) {
 
 fn blinks(d: &mut Draw, cap: bool) -> (Vec<f64>, Option<Cap>) {
     let (every, length) = (d.between(1.5, 4.0), d.between(0.2, 0.4));
-    let mut times = vec![d.between(0.3, 1.5), d.between(3.0, 5.0), d.between(6.0, 9.0)];
+    let mut times = vec![
+        d.between(0.3, 1.5),
+        d.between(3.0, 5.0),
+        d.between(6.0, 9.0),
+    ];
     let mut time = 9.5;
     while time < d.seconds() {
         times.push(time);
@@ -208,7 +246,9 @@ fn eye_movement(d: &mut Draw) -> (Vec<f64>, Option<Cap>) {
         eye
     });
     let source: Vec<f64> = source.collect();
-    let cap = Cap::of(d, |[x, y]| bump(x - 0.65, y - 0.7, 0.4) - bump(x + 0.65, y - 0.7, 0.4));
+    let cap = Cap::of(d, |[x, y]| {
+        bump(x - 0.65, y - 0.7, 0.4) - bump(x + 0.65, y - 0.7, 0.4)
+    });
     (d.with_background(source, 0.25), Some(cap))
 }
 
@@ -246,7 +286,11 @@ fn line_noise(d: &mut Draw) -> (Vec<f64>, Option<Cap>) {
         if f > 0.48 * d.rate {
             break;
         }
-        let height = if multiple == 1 { 1.0 } else { d.between(0.0, 0.5) };
+        let height = if multiple == 1 {
+            1.0
+        } else {
+            d.between(0.0, 0.5)
+        };
         let phase = d.between(0.0, TAU);
         for (t, slot) in source.iter_mut().enumerate() {
             *slot += height * amplitude[t] * (TAU * f * t as f64 / d.rate + phase).sin();
@@ -297,7 +341,11 @@ fn trend(d: &mut Draw) -> (Vec<f64>, Option<Cap>) {
     let sign = if d.below(2) == 0 { 1.0 } else { -1.0 };
     let source = (0..d.n).map(|t| {
         let u = t as f64 / d.n as f64;
-        sign * if bend.abs() < 0.1 { u } else { ((bend * u).exp() - 1.0) / bend }
+        sign * if bend.abs() < 0.1 {
+            u
+        } else {
+            ((bend * u).exp() - 1.0) / bend
+        }
     });
     let source = source.collect();
     (d.with_background(source, 0.15), None)
@@ -371,7 +419,12 @@ fn random_pulses(d: &mut Draw) -> (Vec<f64>, Option<Cap>) {
     let mut time = 0.0;
     while time < d.n as f64 {
         let height = d.normal();
-        for (t, slot) in source.iter_mut().enumerate().skip(time as usize).take(3 * width as usize) {
+        for (t, slot) in source
+            .iter_mut()
+            .enumerate()
+            .skip(time as usize)
+            .take(3 * width as usize)
+        {
             *slot += height * (-(t as f64 - time) / width).exp();
         }
         time += every * d.waiting();
@@ -387,7 +440,10 @@ fn syllables(d: &mut Draw) -> (Vec<f64>, Option<Cap>) {
     add(&mut source, &standardized(&d.resonance(low, 0.97)), 1.0);
     add(&mut source, &standardized(&d.resonance(high, 0.95)), 0.6);
     let strength = d.amplitude(0.15, 1.0);
-    (source.iter().zip(&strength).map(|(v, a)| v * a).collect(), None)
+    (
+        source.iter().zip(&strength).map(|(v, a)| v * a).collect(),
+        None,
+    )
 }
 
 /// Two levels, changed at random times.

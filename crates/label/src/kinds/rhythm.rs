@@ -45,7 +45,7 @@ pub(crate) fn propose(evidence: &Evidence<'_>) -> Option<Proposal> {
     );
     let peak = ((low / step).ceil() as usize..=((high / step) as usize).min(last))
         .max_by(|&a, &b| density[a].total_cmp(&density[b]))?;
-    let f = peak as f64 * step;
+    let f = (peak as f64 + between(density, peak)) * step;
     let own = share_around(f);
     let multiples: f64 = (2..=MULTIPLES)
         .map(|n| n as f64 * f)
@@ -81,4 +81,20 @@ pub(crate) fn propose(evidence: &Evidence<'_>) -> Option<Proposal> {
             rounded(prominence)
         ),
     })
+}
+
+/// How far from step `peak` the top of a parabola through the logarithms of three densities lies,
+/// in steps.
+fn between(density: &[f64], peak: usize) -> f64 {
+    let (Some(&before), Some(&after)) = (density.get(peak.wrapping_sub(1)), density.get(peak + 1))
+    else {
+        return 0.0;
+    };
+    let [a, b, c] = [before, density[peak], after].map(|d| d.max(f64::MIN_POSITIVE).ln());
+    let place = 0.5 * (a - c) / (a - 2.0 * b + c);
+    if place.is_finite() {
+        place.clamp(-0.5, 0.5)
+    } else {
+        0.0
+    }
 }

@@ -1,4 +1,5 @@
-//! WFDB records of PhysioNet: a header `.hea` and the signal files that it names.
+//! WFDB records of PhysioNet: a header `.hea`, the signal files that it names, and annotations beside
+//! them.
 //!
 //! Numbers are scaled to physical units, samples that stand for missing ones become missing, skewed
 //! signals are put in their place, and signals with several samples a frame are averaged over each
@@ -9,6 +10,7 @@
 //! Written by hand: `wfdb` (0.1) parses skews and samples a frame without applying them, and asks
 //! for as much memory as a header claims.
 
+mod annotations;
 mod header;
 mod samples;
 
@@ -66,6 +68,17 @@ impl WfdbReader {
             });
         }
         contents.detected("scaled to physical units");
+        if let Some(beside) = annotations::beside(&path) {
+            let name = beside.file_name().unwrap_or_default().to_string_lossy();
+            match annotations::read(&beside, header.rate) {
+                Ok(events) => {
+                    contents.detected(format!("{} annotations in `{name}`", events.len()));
+                    contents.events = events;
+                }
+                // The record is whole without them, and other files have these endings, too.
+                Err(error) => contents.warn(format!("annotations are not read: {error}")),
+            }
+        }
         if header.n_frames.is_none() {
             contents.detected(format!(
                 "the header gives no length: the files hold {n_frames} samples"
