@@ -1,6 +1,7 @@
 """From a recording to a cleaned one as a person goes it: separate, look, click, clean, read back.
 
-    python benchmarks/whole_way.py --strt target/release/strt --data ../shared/data
+    python benchmarks/whole_way.py --strt target/release/strt --data ../shared/data \\
+        [--only "foetal ECG"] [--no-verdicts]
 
 Three recordings: skin electrodes of a pregnant woman (DaISy) and EEG with blinks (EEGLAB) as EDF+
 with events, and voices mixed into a WAV file. For each: `strt separate`; its page in headless
@@ -226,7 +227,7 @@ def reject(tab, wanted):
     return chosen, [labels[k] or "no label" for k in chosen]
 
 
-def whole_way(strt, data, name, prepare, ending, folder):
+def whole_way(strt, data, prepare, ending, folder, more):
     """One recording from its file to its cleaned file: rows of the table, and sizes."""
     folder.mkdir()
     recording, run = folder / f"recording{ending}", folder / "run"
@@ -235,7 +236,7 @@ def whole_way(strt, data, name, prepare, ending, folder):
     def program(*words):
         subprocess.run([str(strt), *map(str, words)], check=True, capture_output=True)
 
-    program("separate", recording, *arguments, "--preset", "fast", "--out", run, "--quiet")
+    program("separate", recording, *arguments, *more, "--preset", "fast", "--out", run, "--quiet")
     page = run / "report.html"
     tab = Browser(folder)
     seconds = tab.load(page)
@@ -281,14 +282,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--strt", type=pathlib.Path, default=pathlib.Path("target/release/strt"))
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("../shared/data"))
+    parser.add_argument("--only", help="one recording, such as EEG")
+    parser.add_argument("--no-verdicts", action="store_true", help="runs without verdicts")
     given = parser.parse_args()
+    more = ["--no-verdicts"] if given.no_verdicts else []
     cases = [("foetal ECG", foetal, ".edf"), ("EEG", eeg, ".edf"), ("voices", voices, ".wav")]
+    cases = [case for case in cases if given.only in (None, case[0])]
     sizes, failed = [], False
     print("| recording | checked | found | right |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name, prepare, ending in cases:
             place = pathlib.Path(folder) / name.replace(" ", "-")
-            rows, size = whole_way(given.strt, given.data, name, prepare, ending, place)
+            rows, size = whole_way(given.strt, given.data, prepare, ending, place, more)
             sizes.append((name, *size))
             for checked, found, right in rows:
                 failed |= not right

@@ -3,11 +3,11 @@
 mod common;
 
 use common::{figures, html, long, noted, plain, small};
+use strt_label::Kind;
 use strt_report::notes::{Notes, Verdict};
 use strt_report::{Error as ReportError, Report};
 use strt_runs::Error;
 use strt_runs::results::Results;
-use strt_label::Kind;
 use strt_runs::results::labels::LabelSummary;
 use strt_runs::results::summary::Input;
 use strt_runs::training::Log;
@@ -90,7 +90,10 @@ fn labels_events_and_positions_are_those_of_the_run() {
     assert_eq!(html.matches("class=\"label\"").count(), 1);
     assert!(html.contains("heart, 72 a minute, 97") && html.contains("beats &#60;72&#62; times"));
     assert!(html.contains(r#""name":"lights"#) && !html.contains("lights </script>"));
-    assert!(html.contains(r#""sample":0"#), "one that began before is drawn at the beginning");
+    assert!(
+        html.contains(r#""sample":0"#),
+        "one that began before is drawn at the beginning"
+    );
 }
 
 #[test]

@@ -173,7 +173,9 @@ fn events_and_positions_are_kept_with_a_run() {
     };
     data.input.events = vec![event(0.5, "left, \"hand\"\n"), event(1.25, "rt")];
     data.input.positions = vec![None, Some([0.01, -0.02, 0.0899999999])];
-    data.input.positions.resize(data.recording.n_channels(), None);
+    data.input
+        .positions
+        .resize(data.recording.n_channels(), None);
     // Also of a run that was stopped, resumed from memory and finished.
     let run = place.path("run");
     start(&data.order(), &run, &mut Stopper::after(3)).unwrap();
@@ -183,10 +185,17 @@ fn events_and_positions_are_kept_with_a_run() {
     assert!(!loaded.unfinished);
     assert_eq!(loaded.summary.input, data.input);
     assert!(loaded.summary.files.contains(&"events.json".into()));
-    assert!(fs::read_to_string(run.join("labels.csv")).unwrap().starts_with("source,label,"));
+    assert!(
+        fs::read_to_string(run.join("labels.csv"))
+            .unwrap()
+            .starts_with("source,label,")
+    );
 
     fs::write(run.join("events.json"), "[{\"onset\": 1").unwrap();
-    refused(load(&run), &["events.json: expected what strt wrote", "another copy"]);
+    refused(
+        load(&run),
+        &["events.json: expected what strt wrote", "another copy"],
+    );
     fs::remove_file(run.join("events.json")).unwrap();
     assert!(load(&run).unwrap().summary.input.events.is_empty());
 }

@@ -20,14 +20,19 @@ pub(crate) fn propose(evidence: &Evidence<'_>) -> Option<Proposal> {
     if slow.rate < 2.0 || seconds < FEWEST as f64 / FASTEST {
         return None;
     }
-    let samples = |seconds: f64| (seconds * slow.rate).round().max(1.0) as usize;
-    // Periods of up to 10 s are kept, what is slower than two of them is not.
+    // Periods of up to 10 s are kept, what is slower than two of them is not. Ten samples a second
+    // are enough for what is left.
     let wave = band(&slow.values, slow.rate, 0.5, 20.0);
+    let step = (slow.rate / 10.0).max(1.0) as usize;
+    let wave: Vec<f64> = wave.into_iter().step_by(step).collect();
+    let there: Vec<bool> = slow.there.iter().copied().step_by(step).collect();
+    let rate = slow.rate / step as f64;
+    let samples = |seconds: f64| (seconds * rate).round().max(1.0) as usize;
     let longest = samples((1.0 / SLOWEST).min(seconds / 3.2));
-    let (lag, again) =
-        period_by_stretches(&wave, samples(STRETCH), samples(1.0 / FASTEST), longest)?;
-    let frequency = slow.rate / lag;
-    let pulses = Pulses::find(&wave, &slow.there, lag as usize / 2, 0.0);
+    let shortest = samples(1.0 / FASTEST);
+    let (lag, again) = period_by_stretches(&wave, samples(STRETCH), shortest, longest)?;
+    let frequency = rate / lag;
+    let pulses = Pulses::find(&wave, &there, lag as usize / 2, 0.0);
     if pulses.intervals.len() + 1 < FEWEST {
         return None;
     }

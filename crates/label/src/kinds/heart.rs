@@ -82,7 +82,11 @@ fn complexes(slow: &Slow) -> Option<Beats> {
 fn waves(slow: &Slow) -> Option<Beats> {
     let samples = |seconds: f64| (seconds * slow.rate).round().max(1.0) as usize;
     let wave = band(&slow.values, slow.rate, 0.06, 2.0);
-    let (lag, again) = period(&wave, samples(SHORTEST), samples(LONGEST))?;
+    // A sixtieth of a second is near enough for the period.
+    let step = (slow.rate / 60.0).max(1.0) as usize;
+    let thinned: Vec<f64> = wave.iter().copied().step_by(step).collect();
+    let (lag, again) = period(&thinned, samples(SHORTEST) / step, samples(LONGEST) / step)?;
+    let lag = lag * step;
     let sign = if skewness(&wave) < 0.0 { -1.0 } else { 1.0 };
     let upright: Vec<f64> = wave.iter().map(|v| sign * v).collect();
     let typical = median(&window_maxima(&upright, samples(2.0)));
@@ -133,7 +137,7 @@ fn coverage(pulses: &Pulses, slow: &Slow) -> f64 {
 /// The lag within limits at which a series is most like itself, and how much; `None` of a series
 /// that is too short.
 pub(super) fn period(values: &[f64], shortest: usize, longest: usize) -> Option<(usize, f64)> {
-    if values.len() < 3 * longest {
+    if longest <= shortest || values.len() < 3 * longest {
         return None;
     }
     let n = values.len();
