@@ -53,10 +53,10 @@ fn durations_several_texts_and_late_starts() {
     };
     let opened = with("+0\u{14}a\u{14}b\u{14}\0");
     assert_eq!(opened.events, [event(0.0, 0.0, "a"), event(0.0, 0.0, "b")]);
-    let opened = with("+0.5\u{14}\u{14}\0+1\u{15}2\u{14}c\u{14}");
+    let opened = with("-0.5\u{14}\u{14}\0+1\u{15}2\u{14}c\u{14}");
     assert_eq!(
         opened.events,
-        [event(0.5, 2.0, "c")],
+        [event(1.5, 2.0, "c")],
         "{:?}",
         notes(&opened)
     );
