@@ -122,6 +122,8 @@ class StrTransformer(Fitting):
         and for a loaded run.
     verdicts_ : list of dict
         Which sources to trust, as :meth:`verdicts` gives it; worked out when it is first asked for.
+    labels_ : list of dict
+        What the sources look like, as :meth:`labels` gives it; worked out when it is first asked for.
     scale_centers_ : ndarray of shape (n_components,)
         Centre of each source's scales, as the logarithm of a patch size in samples; ascending.
     expected_patch_size_ : ndarray of shape (n_components,)
@@ -368,6 +370,39 @@ class StrTransformer(Fitting):
         """
         check_is_fitted(self)
         return self.model_.verdicts(self._recording_again(X), replicates=replicates)
+
+    @property
+    def labels_(self) -> list[dict[str, Any]]:
+        """What the sources look like; worked out once, when it is first asked for."""
+        check_is_fitted(self)
+        known = self.__dict__.get("_labels")
+        if known is None or known[0] is not self.model_:
+            known = self._labels = (self.model_, self.labels())
+        return known[1]
+
+    def labels(self, X: ArrayLike | None = None) -> list[dict[str, Any]]:
+        """What the sources look like: heart, breath, blinks, muscle, line noise, drift and the like.
+
+        A proposal for somebody who looks at the source, from its course, its spectrum and, where
+        places of electrodes are known, its weights. Most kinds need a sampling rate, which a
+        ``Recording`` has.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), frame or Recording, default=None
+            What the estimator was fitted on; only needed where it was loaded or unpickled since.
+
+        Returns
+        -------
+        list of dict
+            One a source: ``source`` (its name, ``"s1"`` the first), ``label`` (in words, such as
+            ``"heart, 72 a minute"``), ``kind`` (``"heart"``), ``confidence`` (0.5 to 1),
+            ``frequency`` (in Hz, of kinds that have one; in cycles per sample where no rate is
+            known) and ``reason``. All but the first are ``None`` for a source that looks like
+            nothing that is known.
+        """
+        check_is_fitted(self)
+        return self.model_.labels(self._recording_again(X))
 
     def clean(
         self,

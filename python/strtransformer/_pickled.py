@@ -19,7 +19,7 @@ from . import _core
 _PUBLISHED = (
     "components_", "mixing_", "mean_", "whitening_", "n_iter_", "converged_", "stop_reason_",
     "history_", "scale_centers_", "expected_patch_size_", "locality_slope_", "assignment_margin_",
-    "objective_", "restarts_", "seed_", "config_", "_verdicts",
+    "objective_", "restarts_", "seed_", "config_", "_verdicts", "_labels",
 )  # fmt: skip
 _MODEL = "_packed_model"
 _LEVEL = 6

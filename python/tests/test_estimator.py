@@ -555,3 +555,25 @@ def test_verdicts(tmp_path):
     with pytest.raises(ValueError, match="give it as `X`"):
         unpickled.verdicts()
     assert unpickled.verdicts(X) == verdicts
+
+
+def test_labels():
+    t = np.arange(5000) / 250
+    hum, wave = np.sin(2 * np.pi * 50 * t), np.sin(2 * np.pi * 7.3 * t)
+    X = np.c_[hum + 0.5 * wave, wave - 0.4 * hum]
+    separator = StrTransformer(2, preset="fast", random_state=0)
+    labels = separator.fit(Recording(X, sampling_rate=250.0)).labels_
+    assert labels is separator.labels_  # worked out once
+    assert [label["source"] for label in labels] == ["s1", "s2"]
+    assert sorted(label["label"] for label in labels) == ["line noise, 50 Hz", "rhythm, 7.3 Hz"]
+    assert {label["kind"] for label in labels} == {"line noise", "rhythm"}
+    assert all(0.5 <= label["confidence"] <= 1 and label["reason"] for label in labels)
+    unpickled = pickle.loads(pickle.dumps(separator))
+    assert unpickled.labels(Recording(X, sampling_rate=250.0)) == labels
+    with pytest.raises(ValueError, match="give it as `X`"):
+        unpickled.labels()
+    with pytest.raises(ValueError, match="samples of the recording"):
+        unpickled.labels(X[:100])
+    noise = np.cumsum(np.random.default_rng(0).standard_normal((400, 2)) ** 3, axis=0) % 7
+    silent = StrTransformer(2, preset="fast", random_state=0).fit(noise).labels_
+    assert all((label["label"] is None) == (label["reason"] is None) for label in silent)

@@ -104,6 +104,7 @@ def test_saved_and_loaded(problem, fitted, tmp_path):
         "denoised.mat",
         "denoised_std.npy",
         "verdicts.csv",
+        "labels.csv",
         "model.safetensors",
         "report.html",
         "summary.json",

@@ -117,6 +117,9 @@ fn sources(summary: &Summary) -> String {
     if summary.verdicts.is_some() {
         header.extend(["finding", "others in it"]);
     }
+    if !summary.labels.is_empty() {
+        header.push("looks like");
+    }
     if summary.scores.is_some() {
         header.extend(["true source", "|correlation|"]);
     }
@@ -134,6 +137,12 @@ fn sources(summary: &Summary) -> String {
         if let Some(verdict) = summary.verdicts.as_ref().and_then(|all| all.get(k)) {
             row.push(verdict.finding.clone());
             row.push(format!("{:.0} %", 100.0 * verdict.interference));
+        }
+        if !summary.labels.is_empty() {
+            let label = summary.labels.iter().find(|l| l.source == branch.source);
+            row.push(label.map_or_else(String::new, |label| {
+                format!("{} ({:.0} %)", label.label, 100.0 * label.confidence)
+            }));
         }
         if let Some(scores) = &summary.scores {
             row.push(scores.matched[k].map_or("-".into(), |source| source.to_string()));

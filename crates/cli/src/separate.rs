@@ -24,9 +24,10 @@ Examples:
   strt separate mixture.npy --sources 3 --rate 250 --mixer mlp --restarts 4
   strt separate recording.csv --sources 4 --seed 7 --out seed-7 --continue
 
-DIR receives sources.npy and sources.csv, verdicts.csv, model.safetensors, config.toml, history.csv,
-summary.json and report.html; for affine mixers also denoised.npy, denoised.csv, denoised_std.npy
-and mixer.json; with a reference also scores.csv.
+DIR receives sources.npy and sources.csv, verdicts.csv, labels.csv, model.safetensors, config.toml,
+history.csv, summary.json and report.html; for affine mixers also denoised.npy, denoised.csv,
+denoised_std.npy and mixer.json; with a reference also scores.csv; of a recording with events also
+events.json.
 Ctrl-C ends a run so that `strt resume DIR` can take it up.";
 
 #[derive(Args)]

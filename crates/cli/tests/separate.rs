@@ -51,6 +51,7 @@ fn the_folder_has_every_file_of_the_contract() {
             "denoised.wavs.csv",
             "denoised_std.npy",
             "history.csv",
+            "labels.csv",
             "mixer.json",
             "model.safetensors",
             "report.html",

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     "sources.npy",
     "sources.csv",
     "denoised.npy",
@@ -21,6 +21,7 @@ const FILES: [&str; 11] = [
     "scores.csv",
     "config.toml",
     "verdicts.csv",
+    "labels.csv",
 ];
 
 fn signal(child: &Child, name: &str) {

@@ -1,7 +1,7 @@
 //! The laboratory: what is measured of StrTransformer and what is checked of its paper.
 //!
 //! ```text
-//! cargo run --release -p strt-lab -- recovery | trust | count | speed | verify
+//! cargo run --release -p strt-lab -- recovery | trust | count | labels | speed | verify
 //! ```
 //!
 //! In: a command line. Out: tables, JSON and pages, and an exit status. It uses the library as a
@@ -13,6 +13,7 @@
 //! | `recovery` | how well known sources are recovered, beside other methods and programs |
 //! | `trust` | whether the verdicts on sources are right |
 //! | `count` | whether the estimated number of sources is right |
+//! | `labels` | whether what sources are said to look like is right |
 //! | `speed` | time, arithmetic rate and memory of the training loop, also against PyTorch |
 //! | [`theory`] | the paper's claims as experiments that pass or fail |
 //! | `verify` | runs these experiments and writes their page |
@@ -22,6 +23,7 @@
 
 mod count;
 mod error;
+mod labels;
 mod recovery;
 mod speed;
 pub mod theory;
@@ -56,6 +58,8 @@ enum Command {
     Trust(trust::Trust),
     /// Whether the estimated number of sources is right, on problems with known sources.
     Count(count::Count),
+    /// Whether what sources are said to look like is right, simulated and recorded.
+    Labels(labels::Labels),
     /// Time, arithmetic rate and memory of the training loop, also against PyTorch.
     Speed(speed::Speed),
     /// One measurement of `speed` that needs a process of its own.
@@ -71,6 +75,7 @@ impl Command {
             Command::Recovery(recovery) => return recovery.run(),
             Command::Trust(trust) => return trust.run(),
             Command::Count(count) => return count.run(),
+            Command::Labels(labels) => return labels.run(),
             Command::Verify(verify) => return verify.run(typed),
             Command::Speed(speed) => speed.run(),
             Command::SpeedChild(child) => child.run(),

@@ -12,7 +12,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
 use strt_io::{model_from_bytes, model_to_bytes};
-use strt_runs::results::summary::Input;
+use strt_label::Label;
+use strt_runs::results::labels;
+use strt_runs::results::summary::{Input, source_names};
 use strt_runs::results::verdicts::VerdictSummary;
 use strt_runs::results::warnings;
 use strt_runs::training::Log;
@@ -427,6 +429,40 @@ impl Model {
             Ok(dict)
         };
         verdicts.iter().zip(summaries).map(dict).collect()
+    }
+
+    /// What the sources of what the model was trained on look like: a dict each.
+    #[pyo3(signature = (recording=None))]
+    fn labels<'py>(
+        &self,
+        py: Python<'py>,
+        recording: Option<&Recording>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let positions = match (recording, &self.trained) {
+            (Some(given), _) => &given.input.positions[..],
+            (None, Some(trained)) => &trained.input.positions[..],
+            (None, None) => &[],
+        };
+        let recording = self.given_or_trained(recording)?;
+        let separation = &self.separation;
+        let found = py
+            .detach(|| labels::of_run(recording, separation, positions))
+            .map_err(errors::of_runs)?;
+        let dict = |(label, source): (Option<Label>, String)| {
+            let dict = PyDict::new(py);
+            dict.set_item("source", source)?;
+            dict.set_item("label", label.as_ref().map(|label| label.name()))?;
+            dict.set_item("kind", label.as_ref().map(|label| label.kind.name()))?;
+            dict.set_item("confidence", label.as_ref().map(|label| label.confidence))?;
+            dict.set_item(
+                "frequency",
+                label.as_ref().and_then(|label| label.frequency),
+            )?;
+            dict.set_item("reason", label.map(|label| label.reason))?;
+            Ok(dict)
+        };
+        let names = source_names(found.len());
+        found.into_iter().zip(names).map(dict).collect()
     }
 
     /// The channels (T, m) that sources (T, K) give.

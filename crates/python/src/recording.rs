@@ -19,7 +19,7 @@ use strtransformer::preprocess::{ChannelScalingOptions, CountMethod, SourceCount
 pub struct Recording {
     pub inner: strtransformer::Recording,
     /// Where it came from.
-    input: Input,
+    pub input: Input,
 }
 
 impl Recording {

@@ -37,9 +37,8 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `spectrum`, `time_scale` | what is said of a source: its spectrum, its correlation time |
+//! | `time_scale` | the correlation time of a source |
 //! | `stretch` | which part of a source is most like the whole |
-//! | `montage` | where electrodes are, by their names |
 //! | `samples` | the recording as text in the page |
 //! | [`notes`] | verdicts, labels and events that others found |
 //! | `decimate`, `number`, `palette` | long series made short, numbers made readable, colours |
@@ -55,7 +54,6 @@
 mod decimate;
 mod error;
 mod figures;
-mod montage;
 pub mod notes;
 mod number;
 mod page;
@@ -63,7 +61,6 @@ mod palette;
 pub mod parts;
 mod report;
 mod samples;
-mod spectrum;
 mod stretch;
 mod time_scale;
 

@@ -1,10 +1,10 @@
 //! What others found out about a source or a recording, for the page to show: plain data, all of it
 //! optional.
 //!
-//! In: findings of whoever judges sources, names them or reads events; verdicts of a run are in its
+//! In: findings of whoever judges sources, names them or reads events; those of a run are in its
 //! summary. Out: nothing is computed here. Where a note is absent the page leaves its place out.
 
-use strt_runs::results::summary::Summary;
+use strt_runs::results::summary::{BranchSummary, Summary};
 
 /// Whether a source can be trusted.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,9 +62,18 @@ impl Notes {
                 words: verdict.words.clone(),
             })
         });
+        let of_source = |branch: &BranchSummary| {
+            let label = summary.labels.iter().find(|l| l.source == branch.source)?;
+            Some(Label {
+                name: label.label.clone(),
+                confidence: label.confidence,
+                reason: label.reason.clone(),
+            })
+        };
         Notes {
             verdicts: verdicts.collect(),
-            ..Notes::default()
+            labels: summary.branches.iter().map(of_source).collect(),
+            events: events(summary),
         }
     }
 
@@ -77,4 +86,19 @@ impl Notes {
     pub fn label(&self, k: usize) -> Option<&Label> {
         self.labels.get(k)?.as_ref()
     }
+}
+
+/// The events of the recording, at the samples at which they are drawn. One that began before the
+/// first sample lasts into the recording and is drawn there.
+fn events(summary: &Summary) -> Vec<Event> {
+    let Some(rate) = summary.input.sampling_rate else {
+        return Vec::new();
+    };
+    let placed = summary.input.events.iter().map(|event| Event {
+        sample: (event.onset * rate).round().max(0.0) as usize,
+        name: event.name.clone(),
+    });
+    placed
+        .filter(|event| event.sample < summary.samples)
+        .collect()
 }

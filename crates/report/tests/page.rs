@@ -3,10 +3,12 @@
 mod common;
 
 use common::{figures, html, long, noted, plain, small};
+use strt_label::Kind;
 use strt_report::notes::{Notes, Verdict};
 use strt_report::{Error as ReportError, Report};
 use strt_runs::Error;
 use strt_runs::results::Results;
+use strt_runs::results::labels::LabelSummary;
 use strt_runs::results::summary::Input;
 use strt_runs::training::Log;
 use strtransformer::Config;
@@ -60,8 +62,53 @@ fn every_section_is_there() {
     assert!(
         html.contains("<section id=\"training\" aria-labelledby=\"training-title\">\n<details")
     );
-    // A run judges its own sources; what they look like nobody has said.
-    assert!(html.contains("class=\"verdict") && !html.contains("class=\"label\""));
+    // A run judges its own sources, and says what they look like where they look like something.
+    assert!(html.contains("class=\"verdict"));
+    let labelled = run.results().findings().unwrap().summary.labels.len();
+    assert_eq!(html.matches("class=\"label\"").count(), labelled);
+}
+
+#[test]
+fn labels_events_and_positions_are_those_of_the_run() {
+    let run = small(Config::new(3), &NAMES, 0);
+    let mut results = run.results();
+    results.input.events = vec![strt_io::Event {
+        onset: -0.5,
+        duration: 2.0,
+        name: "lights </script> off".into(),
+    }];
+    let mut findings = results.findings().unwrap();
+    findings.summary.labels = vec![LabelSummary {
+        source: "s2".into(),
+        label: "heart, 72 a minute".into(),
+        kind: Kind::Heart,
+        confidence: 0.97,
+        frequency: Some(1.2),
+        reason: "beats <72> times a minute".into(),
+    }];
+    let html = Report::new(&results, &findings).to_html().unwrap();
+    assert_eq!(html.matches("class=\"label\"").count(), 1);
+    assert!(html.contains("heart, 72 a minute, 97") && html.contains("beats &#60;72&#62; times"));
+    assert!(html.contains(r#""name":"lights"#) && !html.contains("lights </script>"));
+    assert!(
+        html.contains(r#""sample":0"#),
+        "one that began before is drawn at the beginning"
+    );
+}
+
+#[test]
+fn positions_of_the_file_are_preferred_to_names() {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+    let run = small(Config::new(3), &names, 0);
+    let mut results = run.results();
+    assert!(html(&results).contains(r#""places":null"#));
+    let place = |i: usize| {
+        let (angle, around) = (0.2 + 0.15 * i as f64, 2.0 * i as f64);
+        let (side, up) = (0.09 * f64::sin(angle), 0.09 * f64::cos(angle));
+        Some([side * around.sin(), side * around.cos(), up])
+    };
+    results.input.positions = (0..9).map(place).collect();
+    assert!(html(&results).contains(r#""places":[["#));
 }
 
 #[test]

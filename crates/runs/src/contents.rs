@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::folder::{self, CHECKPOINT, Kind, MODEL, Planned, SUMMARY};
 use crate::numbers_csv::TO_LOAD;
 use crate::results::summary::Summary;
-use crate::results::{HISTORY, Results, SCORES, history, scores};
+use crate::results::{EVENTS, HISTORY, Results, SCORES, events, history, scores};
 use crate::training::Log;
 use std::path::{Path, PathBuf};
 use strt_io::load_model;
@@ -31,7 +31,8 @@ pub struct Contents {
 /// When it is not the folder of a run, or a file in it is missing, damaged or of another run; the
 /// message names the file.
 pub fn load(folder: &Path) -> Result<Contents> {
-    let summary = load_summary(folder)?;
+    let mut summary = load_summary(folder)?;
+    summary.input.events = events::read(&folder.join(EVENTS), TO_LOAD)?;
     let separation = load_model(folder.join(MODEL))?;
     check_one_run(folder, &summary, &separation)?;
     let n_sources = separation.config().n_sources;

@@ -162,3 +162,40 @@ fn a_damaged_folder_is_refused_by_name() {
     fs::remove_file(run.join("history.csv")).unwrap();
     refused(load(&run), &["history.csv: cannot read"]);
 }
+
+#[test]
+fn events_and_positions_are_kept_with_a_run() {
+    let (place, mut data) = (Place::new(), Data::new(0));
+    let event = |onset: f64, name: &str| strt_io::Event {
+        onset,
+        duration: 0.25,
+        name: name.into(),
+    };
+    data.input.events = vec![event(0.5, "left, \"hand\"\n"), event(1.25, "rt")];
+    data.input.positions = vec![None, Some([0.01, -0.02, 0.0899999999])];
+    data.input
+        .positions
+        .resize(data.recording.n_channels(), None);
+    // Also of a run that was stopped, resumed from memory and finished.
+    let run = place.path("run");
+    start(&data.order(), &run, &mut Stopper::after(3)).unwrap();
+    assert_eq!(load(&run).unwrap().summary.input, data.input);
+    ensure(&data.order(), &run, &mut Unwatched).unwrap();
+    let loaded = load(&run).unwrap();
+    assert!(!loaded.unfinished);
+    assert_eq!(loaded.summary.input, data.input);
+    assert!(loaded.summary.files.contains(&"events.json".into()));
+    assert!(
+        fs::read_to_string(run.join("labels.csv"))
+            .unwrap()
+            .starts_with("source,label,")
+    );
+
+    fs::write(run.join("events.json"), "[{\"onset\": 1").unwrap();
+    refused(
+        load(&run),
+        &["events.json: expected what strt wrote", "another copy"],
+    );
+    fs::remove_file(run.join("events.json")).unwrap();
+    assert!(load(&run).unwrap().summary.input.events.is_empty());
+}

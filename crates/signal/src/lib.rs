@@ -8,6 +8,8 @@
 //! | [`rows`], [`columns`] | which samples can be used; columns of matrices as slices |
 //! | [`moments`] | mean, deviation, and what "constant" means |
 //! | [`correlation_time`] | the time scale of a source |
+//! | [`spectrum`] | power spectral density by Welch's method |
+//! | [`montage`] | where electrodes are on the head |
 //! | [`assignment`] | the best assignment of rows to columns, and its margin |
 //! | [`random`] | every choice of a run from its seed, through a named stream |
 //! | [`elementary`] | exp and tanh that vectorise, with the same bits on every machine |
@@ -20,10 +22,12 @@ pub mod correlation_time;
 pub mod elementary;
 pub mod error;
 pub mod moments;
+pub mod montage;
 pub mod preprocess;
 pub mod random;
 pub mod recording;
 pub mod rows;
+pub mod spectrum;
 
 pub use error::{Error, Result};
 pub use recording::Recording;

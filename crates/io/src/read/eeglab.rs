@@ -1,8 +1,10 @@
 //! EEGLAB's `.set` files: a MATLAB file with a structure `EEG` (or its fields as variables), and
 //! the numbers inside it or in a `.fdt` file beside it.
 //!
-//! Epochs are joined end to end, with a warning. Events, locations and earlier decompositions are
-//! not read.
+//! Epochs are joined end to end, with a warning. Events and places of electrodes are read
+//! (`scene.rs`), earlier decompositions are not.
+
+mod scene;
 
 use super::array::MOST_CHANNELS;
 use super::matlab::{MatlabReader, Numeric, Store, Value, Workspace};
@@ -104,6 +106,22 @@ pub(crate) fn of_workspace(mut workspace: Workspace) -> Result<Box<dyn Reader>> 
         }
     } else {
         contents.warn("no channel labels in EEG.chanlocs: the channels are numbered");
+    }
+    let positions = scene::positions(fields.field("chanlocs"));
+    for (channel, position) in contents.channels.iter_mut().zip(positions) {
+        channel.position = position;
+    }
+    let n_placed = contents
+        .channels
+        .iter()
+        .filter(|c| c.position.is_some())
+        .count();
+    if n_placed > 0 {
+        contents.detected(format!("positions of {n_placed} electrodes"));
+    }
+    contents.events = scene::events(fields.field("event"), rate);
+    if !contents.events.is_empty() {
+        contents.detected(format!("{} events", contents.events.len()));
     }
     if n_trials > 1 {
         contents.warn(format!(

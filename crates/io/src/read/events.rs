@@ -4,8 +4,10 @@
 //! samples that were read, in seconds from the first of these. Nothing here decides what an event
 //! means.
 
+use serde::{Deserialize, Serialize};
+
 /// Something that happened at a known time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// When it began, in seconds from the first sample; below 0 where it began before that.
     pub onset: f64,

@@ -3,6 +3,8 @@
 #![cfg_attr(not(feature = "formats"), allow(dead_code))]
 
 #[cfg(feature = "formats")]
+mod events;
+#[cfg(feature = "formats")]
 mod fixtures;
 #[cfg(feature = "formats")]
 mod laboratory;

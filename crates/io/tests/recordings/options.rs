@@ -73,7 +73,7 @@ fn notes_say_what_was_done() {
         &plain,
         &[
             "3 records of 1 s, scaled to physical units",
-            "1 annotation signals are left out",
+            "1 annotations",
         ],
     );
     check(
@@ -81,7 +81,6 @@ fn notes_say_what_was_done() {
         &plain,
         &[
             "3 records of 1 s, scaled to physical units",
-            "1 annotation signals are left out",
             "warning: the recording is discontinuous: samples in its 1 gaps are missing",
             "channel `Fz`: 8 of 20 values are missing",
         ],
@@ -96,6 +95,7 @@ fn notes_say_what_was_done() {
         &plain,
         &[
             "3 records of 1 s, scaled to physical units",
+            "59 triggers in the status channel",
             "channel `Status` is left out: it holds triggers and states of the device",
         ],
     );

@@ -10,8 +10,8 @@ use super::view::{Part, Section};
 use super::{explorer, source_name};
 use crate::notes::{Label, Verdict};
 use crate::number::{counted, percent, significant, trimmed};
-use crate::spectrum::Spectrum;
 use crate::{Report, palette, stretch};
+use strt_signal::spectrum::Spectrum;
 
 /// Channels that are named as those where a source is strongest.
 const STRONGEST: usize = 3;

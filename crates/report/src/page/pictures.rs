@@ -6,9 +6,10 @@
 
 use crate::number::ChartNumber;
 use crate::samples::{Levels, base64};
-use crate::spectrum::{Spectrum, welch};
-use crate::{Report, montage, stretch};
+use crate::{Report, stretch};
 use serde_json::{Value, json};
+use strt_signal::montage;
+use strt_signal::spectrum::{Spectrum, welch};
 
 /// Share of the power of a source below the highest frequency of its spectrum that is shown.
 const POWER_SHOWN: f64 = 0.99;
@@ -58,7 +59,7 @@ pub fn data(report: &Report<'_>, pictures: &[Picture], length: usize) -> Value {
         })
     };
     let names = report.recording.channel_names();
-    let places: Vec<Option<[f64; 2]>> = names.iter().map(|name| montage::place(name)).collect();
+    let places = montage::places(names, &report.summary().input.positions);
     let known = places.iter().flatten().count();
     let spectra = || {
         pictures

@@ -3,8 +3,8 @@
 use super::chart::{AxisStyle, Chart, Places, Series, lines};
 use super::view::{Part, Section};
 use super::{key, source_name};
-use crate::spectrum::{Spectrum, segment_length, welch};
 use crate::{Report, palette};
+use strt_signal::spectrum::{Spectrum, segment_length, welch};
 
 /// Frequencies drawn for all sources together, so that the page stays small for many.
 const POINT_BUDGET: usize = 12_000;

@@ -6,8 +6,10 @@
 
 pub mod count;
 mod denoised;
+pub(crate) mod events;
 pub mod history;
 mod json;
+pub mod labels;
 mod mixture;
 pub mod scores;
 pub mod summary;
@@ -21,6 +23,7 @@ use crate::format::Format;
 use crate::training::Log;
 use count::CountSummary;
 use faer::MatRef;
+use labels::LabelSummary;
 pub use mixture::Mixture;
 use scores::ScoredStep;
 use serde::Serialize;
@@ -37,6 +40,10 @@ use summary::{DenoisedSummary, Input, Scores, Summary, Versions, source_names};
 pub const HISTORY: &str = "history.csv";
 /// With a reference, how well the sources of each logged step match it.
 pub const SCORES: &str = "scores.csv";
+/// What the sources look like.
+pub const LABELS: &str = "labels.csv";
+/// What happened when in the recording.
+pub const EVENTS: &str = "events.json";
 /// Which sources to trust.
 pub const VERDICTS: &str = "verdicts.csv";
 
@@ -143,6 +150,11 @@ impl<'a> Results<'a> {
         if let Some(verdicts) = &findings.summary.verdicts {
             write_text(place(VERDICTS.into()), &verdicts::to_csv(verdicts))?;
         }
+        let labels = labels::to_csv(&findings.summary.labels, n_sources);
+        write_text(place(LABELS.into()), &labels)?;
+        if !self.input.events.is_empty() {
+            events::write(&place(EVENTS.into()), &self.input.events)?;
+        }
         for (name, bytes) in (self.caller.pages)(self, &findings).map_err(Error::Page)? {
             let path = place(name);
             std::fs::write(&path, bytes).map_err(Error::system("write", &path))?;
@@ -172,9 +184,12 @@ impl<'a> Results<'a> {
             Some(options) => verdicts::of(self.recording, self.separation, options)?,
             None => None,
         };
+        let positions = &self.input.positions;
+        let labels = labels::of(self.recording, self.separation, &mixture, positions);
         let warnings = self.warnings(mixture.explained());
         let summary = Summary {
             denoised: denoised.as_ref().map(DenoisedSummary::from),
+            labels: LabelSummary::all(&labels),
             verdicts,
             ..self.summary(&mixture, matching.as_ref(), &warnings)
         };
@@ -235,6 +250,7 @@ impl<'a> Results<'a> {
             assignment_margin: margin.is_finite().then_some(margin),
             branches: summary::branches(separation, mixture),
             denoised: None,
+            labels: Vec::new(),
             verdicts: None,
             source_count: self.source_count.cloned(),
             scores: match (&self.reference, matching) {

@@ -3,11 +3,12 @@
 
 use super::count::CountSummary;
 use super::json::{self, TermsRecord, number, numbers};
+use super::labels::LabelSummary;
 use super::mixture::Mixture;
 use super::verdicts::VerdictSummary;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use strt_io::{Opened, ReadOptions};
+use strt_io::{Event, Opened, ReadOptions};
 use strt_kernels::cpu::SimdPath;
 use strt_score::Matching;
 use strtransformer::denoise::Denoised;
@@ -65,6 +66,9 @@ pub struct Summary {
     /// Which sources to trust, one a source; null where nobody asked, and for a run that diverged.
     #[serde(default)]
     pub verdicts: Option<Vec<VerdictSummary>>,
+    /// What sources look like, as a proposal; a source that looks like nothing known is not there.
+    #[serde(default)]
+    pub labels: Vec<LabelSummary>,
     /// How the number of sources was found; null when it was given.
     pub source_count: Option<CountSummary>,
     /// Scores against the reference; null without one.
@@ -133,6 +137,13 @@ pub struct Input {
     pub sampling_rate: Option<f64>,
     /// Samples with a missing value, which take no part.
     pub missing_samples: usize,
+    /// Where their electrodes are: metres to the right, to the front and up. Not there where the
+    /// file knows of none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<Option<[f64; 3]>>,
+    /// What happened when; in the folder of a run a file of its own, `events.json`.
+    #[serde(skip)]
+    pub events: Vec<Event>,
     /// All that was detected.
     pub notes: Vec<String>,
 }
@@ -151,6 +162,11 @@ impl Input {
                 ..reading.clone()
             },
             units: opened.units.clone(),
+            positions: match opened.positions.iter().any(Option::is_some) {
+                true => opened.positions.clone(),
+                false => Vec::new(),
+            },
+            events: opened.events.clone(),
             notes: opened.notes.iter().map(ToString::to_string).collect(),
             ..Input::in_memory("", &opened.recording)
         }
@@ -175,6 +191,8 @@ impl Input {
             units: vec![None; recording.n_channels()],
             sampling_rate: recording.sampling_rate(),
             missing_samples: recording.n_missing(),
+            positions: Vec::new(),
+            events: Vec::new(),
             notes: Vec::new(),
         }
     }

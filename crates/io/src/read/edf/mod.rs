@@ -1,12 +1,13 @@
 //! EDF, EDF+, BDF and BDF+: biosignals in records of fixed length.
 //!
-//! Numbers are scaled to the physical units of the header. Annotations are no channels; the status
-//! channel of BioSemi is one only when it is asked for. Records of a discontinuous file (EDF+D) are
+//! Numbers are scaled to the physical units of the header. Annotations are no channels but events;
+//! the status channel of BioSemi is one only when it is asked for, and its triggers are events. Records of a discontinuous file (EDF+D) are
 //! put where their time says, and what lies between them is missing. Channels of different rates
 //! cannot be read together: that is for the caller to choose.
 //!
 //! Written by hand: the crate for it (`edfplus` 0.1) refuses discontinuous files and knows no BDF.
 
+mod events;
 mod header;
 mod rewrite;
 
@@ -97,15 +98,14 @@ impl EdfReader {
             reader.onsets = Some(reader.read_onsets()?);
         }
         reader.describe(&path, format)?;
+        reader.find_events(format)?;
         Ok(reader)
     }
 
     /// Channels and what is to be said about them.
     fn describe(&mut self, path: &Path, format: Format) -> Result<()> {
-        let mut n_annotations = 0;
         for signal in &self.header.signals {
             if signal.is_annotations() {
-                n_annotations += 1;
                 self.channels.push(None);
                 continue;
             }
@@ -126,10 +126,6 @@ impl EdfReader {
             "{} records of {} s, scaled to physical units",
             self.n_records, self.header.duration
         ));
-        if n_annotations > 0 {
-            self.contents
-                .detected(format!("{n_annotations} annotation signals are left out"));
-        }
         if self.header.duration == 0.0 {
             self.contents.warn("records last 0 s: no rate is known");
         }
@@ -141,6 +137,36 @@ impl EdfReader {
             self.contents.warn(format!(
                 "the recording is discontinuous: samples in its {gaps} gaps are missing"
             ));
+        }
+        Ok(())
+    }
+
+    /// Annotations and triggers, and what is to be said about them.
+    fn find_events(&mut self, format: Format) -> Result<()> {
+        let annotations = events::annotations(self)?;
+        let triggers = match format {
+            Format::Bdf => events::triggers(self)?,
+            _ => events::Found::default(),
+        };
+        for (found, what) in [
+            (annotations, "annotations"),
+            (triggers, "triggers in the status channel"),
+        ] {
+            if found.cut {
+                let kept = found.events.len();
+                self.contents
+                    .warn(format!("only the first {kept} {what} are read"));
+            } else if !found.events.is_empty() {
+                self.contents
+                    .detected(format!("{} {what}", found.events.len()));
+            }
+            if found.damaged > 0 {
+                self.contents.warn(format!(
+                    "{} annotations are not as EDF+ has them and are left out",
+                    found.damaged
+                ));
+            }
+            self.contents.events.extend(found.events);
         }
         Ok(())
     }

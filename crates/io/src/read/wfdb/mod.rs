@@ -1,4 +1,5 @@
-//! WFDB records of PhysioNet: a header `.hea` and the signal files, or the segments, that it names.
+//! WFDB records of PhysioNet: a header `.hea`, the signal files, or the segments, that it names, and
+//! annotations beside them.
 //!
 //! Numbers are scaled to physical units, samples that stand for missing ones become missing, skewed
 //! signals are put in their place. Signals with several samples a frame, all with as many, have that
@@ -11,6 +12,7 @@
 //! Written by hand: `wfdb` (0.1) parses skews and samples a frame without applying them, and asks
 //! for as much memory as a header claims.
 
+mod annotations;
 mod header;
 mod record;
 mod samples;
@@ -47,9 +49,33 @@ struct Part {
 impl WfdbReader {
     pub fn open(mut source: Source, options: &ReadOptions) -> Result<Self> {
         let path = source.path().to_owned();
-        match describe(&mut source)? {
-            Described::Signals(header) => Self::of_one(&path, header, options),
-            Described::Segments(segments) => segments::open(&path, segments, options),
+        let (rate, mut reader) = match describe(&mut source)? {
+            Described::Signals(header) => (header.rate, Self::of_one(&path, header, options)?),
+            Described::Segments(segments) => {
+                (segments.rate, segments::open(&path, segments, options)?)
+            }
+        };
+        reader.annotate(&path, rate);
+        Ok(reader)
+    }
+
+    /// Takes the annotations beside a header, whose times are counted in frames, as events.
+    fn annotate(&mut self, header: &Path, rate: f64) {
+        let Some(beside) = annotations::beside(header) else {
+            return;
+        };
+        let name = beside.file_name().unwrap_or_default().to_string_lossy();
+        match annotations::read(&beside, rate) {
+            Ok(events) => {
+                let found = format!("{} annotations in `{name}`", events.len());
+                self.contents.detected(found);
+                self.contents.events = events;
+            }
+            // The record is whole without them, and other files have these endings, too.
+            Err(error) => {
+                let lost = format!("annotations are not read: {error}");
+                self.contents.warn(lost);
+            }
         }
     }
 

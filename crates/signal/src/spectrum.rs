@@ -1,4 +1,4 @@
-//! Power spectral density of one source by Welch's method.
+//! Power spectral density of one series by Welch's method.
 //!
 //! In: a series, NaN where samples are missing, and its sampling rate. Out: the one-sided density
 //! on evenly spaced frequencies up to half the rate. Segments overlap by half, are freed of their
@@ -41,8 +41,13 @@ pub fn segment_length(n_samples: usize) -> usize {
 
 /// The spectrum of `series`, or `None` when no stretch without gaps is long enough.
 pub fn welch(series: &[f64], rate: f64) -> Option<Spectrum> {
-    let length = segment_length(series.len());
-    if length < SHORTEST_SEGMENT {
+    welch_of(series, rate, segment_length(series.len()))
+}
+
+/// The spectrum of `series` from segments of `length` samples, or `None` when no stretch without
+/// gaps is as long, or as long as is worth it.
+pub fn welch_of(series: &[f64], rate: f64, length: usize) -> Option<Spectrum> {
+    if length < SHORTEST_SEGMENT || length > series.len() {
         return None;
     }
     let window: Vec<f64> = (0..length)
