@@ -4,14 +4,16 @@ use crate::channels::as_the_model_has_them;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::output::{self, note};
+use crate::preparing::as_the_run_did;
 use crate::progress::Progress;
 use crate::reading::open;
 use clap::Args;
 use faer::MatRef;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use strt_io::{ReadOptions, Signals, check_signals, load_model, write_signals};
-use strt_runs::folder::MODEL;
+use strt_io::{Prepare, ReadOptions, Signals, check_signals, load_model, write_signals};
+use strt_runs::folder::{MODEL, SUMMARY};
+use strt_runs::load_summary;
 use strt_runs::results::summary::source_names;
 use strtransformer::train::{StepReport, StopReason};
 use strtransformer::transform::Transformed;
@@ -43,6 +45,8 @@ pub struct Transform {
     quiet: bool,
     #[command(flatten)]
     reading: ReadOptions,
+    #[command(flatten)]
+    preparing: Prepare,
 }
 
 impl Transform {
@@ -76,7 +80,8 @@ impl Transform {
             )));
         }
         let model = load_model(&model_path)?;
-        let opened = open(&self.input, &self.reading, self.quiet)?;
+        let options = self.options(&model, &model_path)?;
+        let opened = open(&self.input, &options, self.quiet)?;
         let channels = as_the_model_has_them(&model, &opened.recording, &self.input, self.quiet)?;
         let recording = channels.recording;
         let names = source_names(model.sources().ncols());
@@ -107,6 +112,21 @@ impl Transform {
         };
         self.tell(&out, sources.shape(), warning);
         Ok(())
+    }
+
+    /// How the recording is read: prepared as that of the run was, where the model is in the folder of
+    /// one and nothing else is asked for.
+    fn options(&self, model: &Separation, model_path: &Path) -> Outcome<ReadOptions> {
+        let own = ReadOptions {
+            prepare: self.preparing.clone().with_files_read()?,
+            ..self.reading.clone()
+        };
+        match model_path.parent() {
+            Some(run) if run.join(SUMMARY).is_file() => {
+                as_the_run_did(&load_summary(run)?.input, model, &self.input, own)
+            }
+            _ => Ok(own),
+        }
     }
 
     fn write(

@@ -185,7 +185,8 @@ pub use error::{Error, Result};
 pub use model::{load_model, load_model_with, model_from_bytes, model_to_bytes, save_model};
 pub use overlay::{Layer, overlay, overlay_all};
 pub use read::{
-    ChannelSelection, ChannelSummary, Event, Format, Note, NoteKind, Opened, ReadOptions, Summary,
-    TimeColumn, Variable, inspect, read_recording, rewrite_recording,
+    BadSegments, ChannelSelection, ChannelSummary, Event, Format, Note, NoteKind, Opened, Prepare,
+    ReadOptions, Rereference, Resample, Summary, TimeColumn, Variable, disturbances, inspect,
+    read_recording, rewrite_recording,
 };
 pub use write::{OUTPUT_FORMATS, Signals, check_signals, write_signals};

@@ -9,7 +9,7 @@ use super::Note;
 use super::events::Event;
 use super::rewrite::Replacement;
 use crate::error::{Error, Result};
-use faer::{Mat, MatRef};
+use faer::Mat;
 use std::ops::Range;
 use std::path::Path;
 
@@ -151,10 +151,6 @@ impl Table {
         {
             self.values[(row - self.rows.start, column)] = value;
         }
-    }
-
-    pub fn values(&self) -> MatRef<'_, f64> {
-        self.values.as_ref()
     }
 
     pub fn into_values(self) -> Mat<f64> {

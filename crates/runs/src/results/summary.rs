@@ -133,6 +133,9 @@ pub struct Input {
     pub sampling_rate: Option<f64>,
     /// Samples with a missing value, which take no part.
     pub missing_samples: usize,
+    /// What was done to prepare the recording, one piece of a sentence each.
+    #[serde(default)]
+    pub prepared: Vec<String>,
     /// All that was detected.
     pub notes: Vec<String>,
 }
@@ -145,6 +148,7 @@ impl Input {
             format: opened.format.to_string(),
             options: reading.clone(),
             units: opened.units.clone(),
+            prepared: opened.prepared.clone(),
             notes: opened.notes.iter().map(ToString::to_string).collect(),
             ..Input::in_memory("", &opened.recording)
         }
@@ -169,6 +173,7 @@ impl Input {
             units: vec![None; recording.n_channels()],
             sampling_rate: recording.sampling_rate(),
             missing_samples: recording.n_missing(),
+            prepared: Vec::new(),
             notes: Vec::new(),
         }
     }
