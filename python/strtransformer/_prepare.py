@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -205,7 +205,7 @@ def as_options(prepare: Prepare | Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"prepare = {prepare!r}: expected a Prepare(...), a dict or None")
     options: dict[str, Any] = {}
     if prepare.exclude is not None:
-        options["exclude"] = channels_text("exclude", prepare.exclude)
+        options["exclude"] = _checks.channels("exclude", prepare.exclude)
     if prepare.bad_segments is not None:
         options["bad_segments"] = _segments(prepare.bad_segments)
     if not isinstance(prepare.detrend, (bool, np.bool_)):
@@ -232,6 +232,15 @@ def as_json(prepare: Prepare | Mapping[str, Any]) -> str:
     return json.dumps(as_options(prepare))
 
 
+def rate_of(
+    prepare: Prepare | Mapping[str, Any] | None, otherwise: float | None
+) -> float | None:
+    """Samples per second of arrays: what `prepare` says, or else `otherwise`."""
+    given = prepare.get("sampling_rate") if isinstance(prepare, Mapping) else prepare
+    given = given.sampling_rate if isinstance(given, Prepare) else given
+    return otherwise if given is None else _checks.number("sampling_rate", given)
+
+
 def from_options(options: Mapping[str, Any], sampling_rate: float | None) -> Prepare:
     """A Prepare with the options that are kept with a run."""
     given = dict(options)
@@ -241,19 +250,6 @@ def from_options(options: Mapping[str, Any], sampling_rate: float | None) -> Pre
     if given.get("resample") not in (None, "max"):
         given["resample"] = float(given["resample"])
     return Prepare(**given, sampling_rate=sampling_rate)
-
-
-def channels_text(name: str, channels: Any) -> str:
-    """Names and numbers of channels as one text, as the library takes them."""
-    if isinstance(channels, str):
-        return channels
-    chosen = [channels] if _checks.is_whole(channels) else channels
-    if not isinstance(chosen, Iterable):
-        raise ValueError(
-            f"{name} = {channels!r}: expected names and numbers of channels, such as 'Fz,Cz,5-8' or"
-            " [1, 2]"
-        )
-    return ",".join(f'"{channel}"' if "," in str(channel) else str(channel) for channel in chosen)
 
 
 def _band(band: Any) -> str:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _core
+from . import _checks, _core
 from ._core import Recording
 
 if TYPE_CHECKING:
@@ -80,11 +80,14 @@ def read(
     ValueError
         When its contents are not what was expected, or do not go with what is asked.
     """
-    from . import _prepare  # loads scikit-learn
+    options = None
+    if prepare is not None:
+        from ._prepare import as_json  # with it comes scikit-learn
 
+        options = as_json(prepare)
     return _core.read(
         os.fspath(path),
-        channels=None if channels is None else _prepare.channels_text("channels", channels),
+        channels=None if channels is None else _checks.channels("channels", channels),
         start=start,
         stop=stop,
         rate=sampling_rate,
@@ -93,7 +96,7 @@ def read(
         delimiter=delimiter,
         header=header,
         time_column=time_column,
-        prepare=None if prepare is None else _prepare.as_json(prepare),
+        prepare=options,
     )
 
 

@@ -101,6 +101,7 @@ _READING = (
     "transpose",
     "delimiter",
     "time_column",
+    "prepare",
 )
 #: Formats of the sources.
 _FORMATS = ("npy", "csv", "mat", "parquet", "wav")
@@ -130,6 +131,10 @@ def checked_reading(reading: Any) -> dict[str, Any]:
     for name in ("channels", "variable", "delimiter", "time_column"):
         if found.get(name) is not None:
             _checks.text(f"reading: {name}", found[name], "a text, as the option of strt separate")
+    if found.get("prepare") is not None:
+        from .._prepare import as_options
+
+        found["prepare"] = as_options(found["prepare"])
     if not isinstance(found.get("transpose", False), bool):
         raise ValueError(f"reading: transpose = {found['transpose']!r}: expected True or False")
     return found
