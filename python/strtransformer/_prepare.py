@@ -264,8 +264,19 @@ def _band(band: Any) -> str:
 
 
 def _segments(segments: Any) -> Any:
+    if not np.iterable(segments) and not isinstance(segments, os.PathLike):
+        raise ValueError(
+            f"bad_segments = {segments!r}: expected pairs of onset and duration in seconds, the name"
+            " of a table of them, or 'annotations'"
+        )
     if isinstance(segments, (str, os.PathLike)):
         path = os.fspath(segments)
         return "annotations" if path == "annotations" else {"file": path}
-    pairs = np.asarray(list(segments), dtype=float).reshape(-1, 2) if len(segments) else []
-    return {"spans": [[float(onset), float(duration)] for onset, duration in pairs]}
+    pairs: list[list[float]] = []
+    for span in segments:
+        if not isinstance(span, Sequence) and not isinstance(span, np.ndarray) or len(span) != 2:
+            raise ValueError(
+                f"bad_segments: expected pairs of onset and duration in seconds, found {span!r}"
+            )
+        pairs.append([_checks.number("bad_segments", seconds) for seconds in span])
+    return {"spans": pairs}

@@ -63,6 +63,11 @@ pub(crate) fn chosen(
     if let Some(excluded) = &options.prepare.exclude {
         let excluded = excluded.resolve_for("exclude", path, &names)?;
         chosen.retain(|channel| !excluded.contains(channel));
+        let excluded: Vec<&str> = excluded.into_iter().map(|channel| names[channel]).collect();
+        notes.push(Note::detected(format!(
+            "excluded: {}",
+            shortened(&excluded)
+        )));
     }
     if chosen.is_empty() {
         return Err(Error::content(

@@ -5,7 +5,7 @@
 //! themselves, before anything else is done with them.
 
 use super::ReadOptions;
-use super::assemble::{Wanted, window};
+use super::assemble::{Wanted, shortened, window};
 use super::prepare::Resample;
 use super::table::{Contents, Reader, Table};
 use crate::error::{Error, Result};
@@ -62,13 +62,28 @@ pub(super) fn read(
         let mut table = Table::new(path, rows, contents.channels.len(), &channels)?;
         reader.read(&mut table)?;
         let values = table.into_values();
-        parts.push(resample(values.as_ref(), group.rate, to).map_err(Error::refused(path))?);
+        let resampled = resample(values.as_ref(), group.rate, to).map_err(Error::refused(path))?;
+        if resampled
+            .col_iter()
+            .any(|column| column.iter().all(|value| value.is_nan()))
+        {
+            let names = named(contents, &channels);
+            return Err(Error::request(
+                path,
+                "resample",
+                "stretches without missing values that are longer than half the filter, 51 samples \
+                 of the lower rate",
+                format!(
+                    "none in {names}, {} samples at {} Hz",
+                    values.nrows(),
+                    group.rate
+                ),
+                "take a longer span, or choose channels of one rate",
+            ));
+        }
+        parts.push(resampled);
         if group.rate != to {
-            let names: Vec<&str> = channels
-                .iter()
-                .map(|&channel| contents.channels[channel].name.as_str())
-                .collect();
-            let names = super::assemble::shortened(&names);
+            let names = named(contents, &channels);
             steps.push(format!("{names} resampled from {} to {to} Hz", group.rate));
         }
     }
@@ -93,6 +108,12 @@ pub(super) fn read(
         wanted,
         steps,
     }))
+}
+
+/// Names of channels, as many as fit into a message.
+fn named(contents: &Contents, channels: &[usize]) -> String {
+    let name = |&channel: &usize| contents.channels[channel].name.as_str();
+    shortened(&channels.iter().map(name).collect::<Vec<_>>())
 }
 
 /// The rates of the chosen channels, when there are several and all are known.
