@@ -145,7 +145,7 @@ fn drift_and_lines_are_warned_of_until_they_are_prepared_for() {
     let ran = place.done(&["separate", "a.csv", "-k", "2", "--preset", "fast"]);
     for part in [
         "warning: drift: up to ",
-        "in channel `Fz` and 3 more; `band` (such as 1-) or `detrend` takes it out",
+        "in channel `Cz` and 2 more; `band` (such as 1-) or `detrend` takes it out",
         "warning: line noise: a line at 50 Hz has up to ",
     ] {
         assert!(ran.stderr.contains(part), "{}", ran.stderr);
@@ -432,6 +432,11 @@ fn what_makes_no_sense_is_refused_with_the_option() {
         &["--band", "40-1"],
         2,
         "band: expected rising frequencies above 0 in Hz",
+    );
+    check(
+        &["--band", "-200"],
+        1,
+        "a.csv: band: expected frequencies below 125 Hz, half the sampling rate, found -200;",
     );
     check(
         &["--band", "1-200"],

@@ -74,9 +74,12 @@ pub struct Prepare {
         )
     )]
     pub notch: Vec<f64>,
-    /// Frequencies to keep, such as 1-40, 1- or =-40
+    /// Frequencies to keep, such as 1-40, 1- or -40
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "arguments", arg(long, value_name = "LOW-HIGH"))]
+    #[cfg_attr(
+        feature = "arguments",
+        arg(long, value_name = "LOW-HIGH", allow_hyphen_values = true)
+    )]
     pub band: Option<Band>,
     /// Samples per second to come to; `max`: the highest rate of a file with several
     #[serde(skip_serializing_if = "Option::is_none")]
