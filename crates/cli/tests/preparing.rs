@@ -145,7 +145,7 @@ fn drift_and_lines_are_warned_of_until_they_are_prepared_for() {
     let ran = place.done(&["separate", "a.csv", "-k", "2", "--preset", "fast"]);
     for part in [
         "warning: drift: up to ",
-        "in channel `Cz` and 2 more; `band` (such as 1-) or `detrend` takes it out",
+        "in channel `Cz` and 2 more; unless that is what is looked for, `band` (such as 1-)",
         "warning: line noise: a line at 50 Hz has up to ",
     ] {
         assert!(ran.stderr.contains(part), "{}", ran.stderr);

@@ -403,8 +403,8 @@ pub fn disturbances(recording: &Recording) -> Vec<Note> {
     let drift = found.drift.iter().map(|drift| {
         let most = 100.0 * drift.share;
         Note::warning(format!(
-            "drift: up to {most:.0} % of the variance is slower than {} Hz, in {}; `band` (such \
-                 as 1-) or `detrend` takes it out",
+            "drift: up to {most:.0} % of the variance is slower than {} Hz, in {}; unless that is \
+             what is looked for, `band` (such as 1-) or `detrend` takes it out",
             warn::DRIFT_BELOW,
             of(&drift.channels)
         ))
@@ -412,8 +412,9 @@ pub fn disturbances(recording: &Recording) -> Vec<Note> {
     let lines = found.lines.iter().map(|(hz, line)| {
         let most = 100.0 * line.share;
         Note::warning(format!(
-            "line noise: a line at {hz} Hz has up to {most:.0} % of the variance, in {}; \
-                 `notch` {hz}, or a `band` below it, takes it out",
+            "line noise: a line at {hz} Hz has up to {most:.0} % of the variance above {} Hz, in \
+             {}; `notch` {hz}, or a `band` below it, takes it out",
+            warn::DRIFT_BELOW,
             of(&line.channels)
         ))
     });

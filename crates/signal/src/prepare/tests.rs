@@ -386,6 +386,46 @@ fn nothing_asked_changes_nothing() {
     assert!(prepared.steps.is_empty());
 }
 
+/// What passes 50 Hz, stands beside it, has it in a band, or is weaker than a hundredth is no line.
+#[test]
+fn what_only_looks_like_a_line_is_none() {
+    let n = 60 * 250;
+    let mut state = 7u32;
+    let mut noise = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 8) / f64::from(1 << 24) - 0.5
+    };
+    let white: Vec<f64> = (0..n).map(|_| noise()).collect();
+    let with = |wave: &dyn Fn(f64) -> f64| -> Vec<f64> {
+        let seconds = (0..n).map(|t| t as f64 / 250.0);
+        seconds
+            .zip(&white)
+            .map(|(s, noise)| wave(s) + noise)
+            .collect()
+    };
+    let mut rhythm = white.clone();
+    let gamma = "48-52".parse::<Band>().unwrap().design(250.0).build();
+    gamma.apply(&mut rhythm);
+    let recording = recording(
+        &[
+            with(&|s| (TAU * (20.0 + 0.5 * s) * s).sin()),
+            with(&|s| 0.5 * (TAU * 48.0 * s).sin()),
+            rhythm
+                .iter()
+                .zip(&white)
+                .map(|(band, noise)| 3.0 * band + noise)
+                .collect(),
+            with(&|s| 0.03 * (TAU * 50.0 * s).sin()),
+            with(&|s| (s * 1.2) % 1.0),
+        ],
+        250.0,
+    );
+    assert_eq!(
+        warn::disturbances(&recording),
+        warn::Disturbances::default()
+    );
+}
+
 /// Noise alone has neither; a line of a tenth of the noise's variance and drift above it do, each in
 /// the channels that have it.
 #[test]
