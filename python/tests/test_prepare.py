@@ -139,7 +139,7 @@ def test_an_estimator_prepares_whatever_it_sees(tmp_path):
     # A recording that was read so is not prepared again; one that was read otherwise is refused.
     np.savetxt(tmp_path / "x.csv", X, fmt="%.17g", delimiter=",")
     read = strtransformer.read(tmp_path / "x.csv", sampling_rate=RATE, prepare=prepare)
-    assert_array_equal(separator.transform(read), sources)
+    assert_array_equal(separator.transform(read), separator.transform(X))
     other = strtransformer.read(tmp_path / "x.csv", sampling_rate=RATE, prepare=dict(band="1-30"))
     with pytest.raises(ValueError, match="prepared otherwise .*band 1-30 Hz"):
         separator.transform(other)
