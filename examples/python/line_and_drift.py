@@ -36,9 +36,9 @@ def recording(seconds=60, seed=0):
     sources = np.stack([rhythm(22, 3), rhythm(10, 1), rhythm(5, 1)], axis=1)
     channels = sources @ random.standard_normal((3, 8))
     channels += 0.2 * random.standard_normal((n, 8))
-    # Every electrode drifts by itself, the line is the same for all but in strength and phase.
-    walk = np.cumsum(random.standard_normal((n, 8)), axis=0)
-    channels += 20 * (walk - walk.mean(axis=0)) / walk.std(axis=0)
+    # Every electrode drifts by itself, over many seconds; the line is the same for all but in
+    # strength and phase.
+    channels += 20 * np.stack([rhythm(0, 0.1) for _ in range(8)], axis=1)
     phase, strength = random.uniform(0, 2 * np.pi, 8), random.uniform(1, 6, 8)
     channels += strength * np.sin(2 * np.pi * 50 * time[:, None] + phase)
     return Recording(channels, None, RATE), sources
