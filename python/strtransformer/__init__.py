@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     # What `__getattr__` finds when it is first asked for, for type checkers and editors.
     from . import baselines, datasets, io, metrics, mne
     from ._estimator import StrTransformer
+    from ._prepare import Prepare
     from ._sweep import SweepError, SweepResult, SweepTask, SweepWarning, sweep
     from .io import Recording, load, read, save
 
 # Public name → module that defines it.
 _WHERE = {
     "StrTransformer": "._estimator",
+    "Prepare": "._prepare",
     "Recording": ".io",
     "load": ".io",
     "read": ".io",
@@ -42,6 +44,7 @@ _MODULES = ("baselines", "datasets", "io", "metrics", "mne")
 __all__ = [
     "__version__",
     "StrTransformer",
+    "Prepare",
     "Recording",
     "load",
     "read",

@@ -89,6 +89,19 @@ def components_of_share(share: float, X: Floats, *, scale: bool = True) -> int:
     return min(int(np.searchsorted(reached, share)) + 1, int(X.shape[1]))
 
 
+def channels(name: str, given: Any) -> str:
+    """Names and numbers of channels as one text, as the library takes them."""
+    if isinstance(given, str):
+        return given
+    chosen = [given] if is_whole(given) else given
+    if not np.iterable(chosen):
+        raise ValueError(
+            f"{name} = {given!r}: expected names and numbers of channels, such as 'Fz,Cz,5-8' or"
+            " [1, 2]"
+        )
+    return ",".join(f'"{channel}"' if "," in str(channel) else str(channel) for channel in chosen)
+
+
 def plain(value: Any) -> Any:
     """A NumPy scalar as Python's own; everything else as it is."""
     return value.item() if isinstance(value, np.generic) else value

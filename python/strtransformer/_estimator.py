@@ -7,6 +7,7 @@ Here is what a user calls. How a fit goes, and what of arrays and channels is ch
 from __future__ import annotations
 
 import inspect
+import json
 import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -17,6 +18,7 @@ from . import _core
 from ._choice import removed_sources
 from ._fitting import Fitting, are_automatic
 from ._likelihood import mean_log_likelihood
+from ._prepare import Prepare, as_json, from_options
 from ._report import Report
 from ._rows import DTYPES
 from ._sklearn import check_array, check_is_fitted
@@ -87,6 +89,11 @@ class StrTransformer(Fitting):
         ``{"weights.smoothness": 0.2}``), TOML text, or the path of a TOML file (``strt config``
         prints one with comments). A key that does not exist is refused with the nearest one that
         does.
+    prepare : Prepare or dict, default=None
+        Filters, resampling, reference and bad segments (:class:`Prepare`, or its parameters as a
+        dict), applied to whatever the estimator sees: to fit, and again by :meth:`transform` and
+        the others. With ``resample`` sources have another number of rows than ``X``. A
+        :class:`Recording` that was read with the same preparation is taken as it is.
 
     Attributes
     ----------
@@ -198,6 +205,7 @@ class StrTransformer(Fitting):
         verbose: int = 0,
         callback: Callback | None = None,
         config: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+        prepare: Prepare | Mapping[str, Any] | None = None,
     ) -> None:
         self.n_components = n_components
         self.mixer = mixer
@@ -210,6 +218,7 @@ class StrTransformer(Fitting):
         self.verbose = verbose
         self.callback = callback
         self.config = config
+        self.prepare = prepare
 
     def fit(
         self, X: ArrayLike, y: object = None, *, sampling_rate: float | None = None
@@ -419,6 +428,10 @@ class StrTransformer(Fitting):
         ``X`` and ``S0`` the same with those that are removed set to their mean over the training
         data. What the sources do not explain stays. ``strt clean`` does this with files.
 
+        With ``prepare`` and an affine mixer, ``X`` is cleaned as it is, at its own rate and against
+        its own reference: what the sources contribute is a linear map of the channels, which filters
+        do not change. Behind a nonlinear mixer, and without ``X``, the prepared recording is cleaned.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), frame or Recording, default=None
@@ -445,8 +458,31 @@ class StrTransformer(Fitting):
         removed = removed_sources(remove, keep, self.model_.n_sources)
         if X is None:
             return self.model_.clean(self.model_.sources, removed, None, fill)
+        if self.prepare is not None and self.model_.is_affine:
+            if fill:
+                raise ValueError(
+                    "fill = True: expected False with prepare, since the spectra of the training"
+                    " are not those of X"
+                )
+            return self._cleaned_as_it_is(X, removed)
         recording, rows = self._recording_again(X), self._rows(X, reset=False)
         cleaned = self.model_.clean(self._sources_of(rows, max_iter), removed, recording, fill)
+        return cleaned.astype(rows.dtype, copy=False)
+
+    def _cleaned_as_it_is(self, X: ArrayLike, removed: list[int]) -> Floats:
+        """X without sources that were found in it prepared, which it is not itself."""
+        assert self.prepare is not None
+        if isinstance(X, _core.Recording):
+            if X.preparation is not None:
+                raise ValueError(
+                    "X: expected a recording that was not prepared, from which sources are removed"
+                    " as it is, got one that was; read it without prepare"
+                )
+            return self.model_.clean_unprepared(X, as_json(self.prepare), removed)
+        rows = super(Fitting, self)._rows(X, reset=False)
+        cleaned = self.model_.clean_unprepared(
+            self._unprepared(rows), as_json(self.prepare), removed
+        )
         return cleaned.astype(rows.dtype, copy=False)
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
@@ -581,8 +617,12 @@ class StrTransformer(Fitting):
         return f"StrTransformer({', '.join(texts)}).fit(X)"
 
     @classmethod
-    def _loaded(cls, model: _core.Model) -> StrTransformer:
-        """A fitted estimator whose parameters repeat the run of a loaded model."""
+    def _loaded(cls, model: _core.Model, summary: str | None = None) -> StrTransformer:
+        """A fitted estimator whose parameters repeat the run of a loaded model; `summary` is the
+        JSON of its folder, which knows how the recording was prepared.
+        """
+        options = {} if summary is None else json.loads(summary)["input"]["options"]
+        prepare = options.get("prepare")
         config = model.config
         optimizer = config["optimizer"]
         estimator = cls(
@@ -593,9 +633,13 @@ class StrTransformer(Fitting):
             n_restarts=config.pop("restarts"),
             random_state=config.pop("seed"),
             config=config,
+            prepare=None if prepare is None else from_options(prepare, None),
         )
         config.pop("threads")
         estimator.model_ = model
+        # Before it was resampled it had another one, which is not kept.
+        resampled = prepare is not None and "resample" in prepare
+        estimator._sampling_rate = None if resampled else model.sampling_rate
         estimator.n_features_in_ = model.n_channels
         if not are_automatic(model.channel_names):
             estimator.feature_names_in_ = np.array(model.channel_names, dtype=object)

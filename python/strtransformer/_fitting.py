@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _checks, _core, _pickled
 from ._configure import configured
+from ._prepare import as_json, rate_of
 from ._progress import Reporter
 from ._rows import OfRows
 from ._sklearn import ConvergenceWarning
@@ -23,6 +24,7 @@ from ._warn import warn
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from ._prepare import Prepare
     from ._typing import Callback, Floats, RandomState
 
 
@@ -40,6 +42,7 @@ class Fitting(OfRows):
     verbose: int
     callback: Callback | None
     config: Mapping[str, Any] | str | os.PathLike[str] | None
+    prepare: Prepare | Mapping[str, Any] | None
 
     components_: Floats
     mixing_: Floats
@@ -59,6 +62,7 @@ class Fitting(OfRows):
     config_: dict[str, Any]
     model_: _core.Model
     source_count_: dict[str, Any] | None
+    _sampling_rate: float | None
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
@@ -76,18 +80,35 @@ class Fitting(OfRows):
             self._publish(*published)
 
     def _rows(self, X: ArrayLike, reset: bool) -> Floats:
-        if isinstance(X, _core.Recording) and not reset:
+        """The rows of X; where they are not those of a fit, as they are prepared."""
+        if reset:
+            return super()._rows(X, reset)
+        if isinstance(X, _core.Recording):
+            X = self._prepared(X)
             self._check_channels(X)
             return X.data
-        return super()._rows(X, reset)
+        rows = super()._rows(X, reset)
+        if self.prepare is None:
+            return rows
+        return self._prepared(self._unprepared(rows)).data.astype(rows.dtype, copy=False)
+
+    def _prepared(self, recording: _core.Recording) -> _core.Recording:
+        """As the estimator prepares it; as it is where it was prepared so when it was read."""
+        return recording if self.prepare is None else recording.prepared_by(as_json(self.prepare))
+
+    def _unprepared(self, rows: Floats) -> _core.Recording:
+        """Rows with the names and the rate of the data of the fit, before these were prepared."""
+        names = getattr(self, "feature_names_in_", None)
+        rate = rate_of(self.prepare, self._sampling_rate)
+        return _core.Recording(rows, None if names is None else list(names), rate)
 
     def _check_channels(self, recording: _core.Recording) -> None:
         """Refuses a recording whose channels are not those of the training data."""
-        if recording.n_channels != self.n_features_in_:
+        if recording.n_channels != self.model_.n_channels:
             raise ValueError(
                 f"X has {recording.n_channels} features, but {type(self).__name__} is expecting"
-                f" {self.n_features_in_} features as input: give a recording with the channels of"
-                " the training data"
+                f" {self.model_.n_channels} features as input: give a recording with the channels"
+                " of the training data"
             )
         names, trained = recording.channel_names, self.model_.channel_names
         if names != trained and not (are_automatic(names) or are_automatic(trained)):
@@ -99,11 +120,14 @@ class Fitting(OfRows):
 
     def _recording_again(self, X: ArrayLike | None) -> _core.Recording | None:
         """The recording of the run, where it is given again."""
-        if isinstance(X, _core.Recording):
-            self._check_channels(X)
-            return X
         if X is None:
             return None
+        if isinstance(X, _core.Recording):
+            X = self._prepared(X)
+            self._check_channels(X)
+            return X
+        if self.prepare is not None:
+            return self._prepared(self._unprepared(super()._rows(X, reset=False)))
         return _core.Recording(
             self._rows(X, reset=False), self.model_.channel_names, self.model_.sampling_rate
         )
@@ -140,7 +164,16 @@ class Fitting(OfRows):
             else:
                 names = getattr(self, "feature_names_in_", None)
                 names = None if names is None else list(names)
-                recording = _core.Recording(rows, names, sampling_rate)
+                rate = sampling_rate
+                if rate is None and self.prepare is not None:
+                    rate = rate_of(self.prepare, None)
+                recording = _core.Recording(rows, names, rate)
+            self._sampling_rate = recording.sampling_rate
+            if self.prepare is not None:
+                recording = self._prepared(recording)
+                rows = recording.data.astype(rows.dtype, copy=False)
+            for disturbance in recording.disturbances():
+                warn(disturbance)
             config, count = configured(self, recording)
             report = Reporter(self.callback, self.verbose, self.n_restarts)
             self.model_, raised = _core.fit(recording, config, report if report.wanted else None)

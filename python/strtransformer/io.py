@@ -6,7 +6,7 @@ The numbers and their checks are the library's; this module only names things.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _checks, _core
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ._estimator import StrTransformer
+    from ._prepare import Prepare
 
 __all__ = ["Recording", "load", "read", "save"]
 
@@ -32,6 +33,7 @@ def read(
     delimiter: str | None = None,
     header: bool | None = None,
     time_column: str | None = None,
+    prepare: Prepare | Mapping[str, Any] | None = None,
 ) -> Recording:
     """Read a recording from a file.
 
@@ -64,6 +66,9 @@ def read(
         Whether the first line of a text holds names. ``None`` detects it.
     time_column : str, default=None
         The column of a table that holds the time, or ``"none"``. ``None`` detects it.
+    prepare : Prepare or dict, default=None
+        Filters, resampling, reference and bad segments for what was read: a :class:`Prepare`, or
+        its parameters as a dict.
 
     Returns
     -------
@@ -78,19 +83,14 @@ def read(
     ValueError
         When its contents are not what was expected, or do not go with what is asked.
     """
-    chosen: Any = [channels] if _checks.is_whole(channels) else channels
-    if chosen is not None and not isinstance(chosen, str):
-        if not isinstance(chosen, Iterable):
-            raise ValueError(
-                f"channels = {channels!r}: expected names and numbers of channels, such as"
-                " 'Fz,Cz,5-8' or [1, 2]"
-            )
-        chosen = ",".join(
-            f'"{channel}"' if "," in str(channel) else str(channel) for channel in chosen
-        )
+    options = None
+    if prepare is not None:
+        from ._prepare import as_json  # with it comes scikit-learn
+
+        options = as_json(prepare)
     return _core.read(
         os.fspath(path),
-        channels=chosen,
+        channels=None if channels is None else _checks.channels("channels", channels),
         start=start,
         stop=stop,
         rate=sampling_rate,
@@ -99,6 +99,7 @@ def read(
         delimiter=delimiter,
         header=header,
         time_column=time_column,
+        prepare=options,
     )
 
 
@@ -126,8 +127,8 @@ def load(path: str | os.PathLike[str]) -> StrTransformer:
     """
     from ._estimator import StrTransformer
 
-    model, _ = _core.load(os.fspath(path))
-    return StrTransformer._loaded(model)
+    model, summary = _core.load(os.fspath(path))
+    return StrTransformer._loaded(model, summary)
 
 
 def save(

@@ -20,7 +20,7 @@ CLEAN = """\
 import numpy as np
 
 import strtransformer
-from strtransformer import StrTransformer, sweep
+from strtransformer import Prepare, StrTransformer, sweep
 from strtransformer.baselines import FastICA, Picard, fastica, picard
 from strtransformer.datasets import make_mixture
 from strtransformer.metrics import amari_distance, mac
@@ -39,6 +39,8 @@ picard(problem.observations.T, fastica_it=3)
 if problem.mixing is not None:
     distance: float = amari_distance(ica.components_, np.asarray(problem.mixing))
 recording = strtransformer.read("a.csv", channels=[1, "b"])
+prepare = Prepare(band=(1, None), notch=50, sampling_rate=250.0)
+StrTransformer(3, prepare=prepare).fit(prepare.fit_transform(problem.observations))
 result = sweep({"a": recording.data}, "out", settings={"n_components": 3}, seeds=range(3))
 first: bool = result[0].ok
 """
@@ -47,6 +49,7 @@ WRONG = [
     "StrTransformer(n_component=3)",
     'StrTransformer(3, max_iter="ten")',
     "StrTransformer(3).fits([[1.0]])",
+    "strtransformer.Prepare(bands=(1, 40))",
     "StrTransformer(3).component_",
     "StrTransformer(3).fit([[1.0]], sampling=1.0)",
     "StrTransformer(3).denoise(return_deviation=True)",

@@ -4,20 +4,23 @@
 //! into a copy of the file. Which sources go is said by [`crate::decisions`].
 
 use crate::channels::{Channels, as_the_model_has_them};
-use crate::decisions::Choice;
+use crate::decisions::{Choice, Decided};
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, note};
-use crate::reading::open_for_model;
+use crate::preparing::{Both, as_the_run_did, of_the_model, without_preparation};
+use crate::progress::under_way;
+use crate::reading::{describe, open_for_model};
 use crate::transform::sources_of;
 use clap::Args;
 use faer::{Mat, MatRef};
 use std::path::{Path, PathBuf};
 use strt_io::{
-    Opened, ReadOptions, Signals, check_signals, load_model, rewrite_recording, write_signals,
+    Opened, Prepare, ReadOptions, Signals, check_signals, load_model, rewrite_recording,
+    write_signals,
 };
 use strt_runs::folder::MODEL;
 use strt_runs::results::summary::{Input, source_names};
-use strt_runs::{load_summary, recording_differs};
+use strt_runs::{clean_unprepared, load_summary, recording_differs};
 use strtransformer::{Recording, Separation};
 
 const EXAMPLES: &str = "\
@@ -65,13 +68,16 @@ pub struct Clean {
 impl Clean {
     pub fn run(self) -> Outcome {
         let input = load_summary(&self.run)?.input;
-        let (path, options) = self.what_to_read(&input)?;
         let model = load_model(self.run.join(MODEL))?;
+        let (path, options) = self.what_to_read(&input, &model)?;
         let names = source_names(model.sources().ncols());
         let decided = self.choice.removed(&self.run, &names)?;
         let out = self.out.clone().unwrap_or_else(|| default_out(&path));
         self.check_out(&out, &path)?;
 
+        if Both::differ(&options.prepare) {
+            return self.unprepared(&model, &options, &decided, (&path, &out));
+        }
         let n_channels = model.channel_names().len();
         let opened = open_for_model(
             &path,
@@ -93,7 +99,108 @@ impl Clean {
         if !is_copy {
             check_signals(&out, &signals(recording.observations(), recording))?;
         }
-        let differs = recording_differs(&model, recording);
+        let is_own = self.check_recording(&model, recording, &path, &decided)?;
+        let removed = &decided.sources;
+        let cleaned = self.cleaned(&model, recording, &path, is_own, removed)?;
+        if is_copy {
+            let all = channels.scattered(&opened, cleaned.as_ref());
+            for found in rewrite_recording(&path, &options, all.as_ref(), &out)? {
+                self.say(&found.to_string());
+            }
+            self.tell_of_span(&opened, &options, &path);
+        } else {
+            self.write(&out, cleaned.as_ref(), recording)?;
+        }
+        self.tell_of_missing(recording, removed);
+        self.tell(&out, removed, &names);
+        Ok(())
+    }
+
+    /// A recording that the run has prepared: the sources go out of the channels as they are in the
+    /// file. Where there is no map for that, the prepared recording is what can be cleaned.
+    fn unprepared(
+        &self,
+        model: &Separation,
+        options: &ReadOptions,
+        decided: &Decided,
+        (path, out): (&Path, &Path),
+    ) -> Outcome {
+        if self.fill {
+            return Err(Failure::Usage(
+                "--fill: expected a run on a recording as it is in its file, found one that was \
+                 prepared, whose spectra are not those of the file; leave --fill out"
+                    .into(),
+            ));
+        }
+        let what = format!("reading {}", path.display());
+        let both = under_way(self.quiet, &what, || Both::read(path, options))?;
+        self.say(&describe(path, &both.prepared));
+        let channels = as_the_model_has_them(model, &both.prepared.recording, path, self.quiet)?;
+        let is_own = self.check_recording(model, &channels.recording, path, decided)?;
+        let (names, removed) = (source_names(model.sources().ncols()), &decided.sources);
+        let is_copy = form(out) == form(path);
+        match both.plain {
+            Ok(plain) if model.unmixing().is_some() => {
+                let order = (path, &channels.order[..]);
+                let plain_recording = &plain.recording;
+                let all =
+                    clean_unprepared(model, plain_recording, &options.prepare, order, removed)?;
+                if is_copy {
+                    let options = without_preparation(options);
+                    for found in rewrite_recording(path, &options, all.as_ref(), out)? {
+                        self.say(&found.to_string());
+                    }
+                } else {
+                    let found = channels.recording.channel_names();
+                    let recording = of_the_model(all.as_ref(), &plain.recording, found)?;
+                    self.write(out, recording.observations(), &recording)?;
+                }
+                self.tell_of_span(&plain, options, path);
+                self.tell_of_missing(&plain.recording, removed);
+            }
+            plain => {
+                if is_copy {
+                    let why = match plain {
+                        Ok(_) => "the model is not a linear map of the channels".to_string(),
+                        Err(error) => error.to_string(),
+                    };
+                    return Err(Failure::Failed(format!(
+                        "{}: expected a run whose sources can be taken out of the channels of the \
+                         file, found one on a prepared recording: {why}; --out with another ending \
+                         (.npy, .csv, .mat, .parquet, .wav) writes the prepared recording without \
+                         them",
+                        path.display()
+                    )));
+                }
+                let recording = &channels.recording;
+                let cleaned = self.cleaned(model, recording, path, is_own, removed)?;
+                self.write(out, cleaned.as_ref(), recording)?;
+                self.say("what is written is the recording as it was prepared");
+                self.tell_of_missing(recording, removed);
+            }
+        }
+        self.tell(out, removed, &names);
+        Ok(())
+    }
+
+    /// Writes channels in another format than that of the recording.
+    fn write(&self, out: &Path, cleaned: MatRef<'_, f64>, recording: &Recording) -> Outcome {
+        for found in write_signals(out, &signals(cleaned, recording))? {
+            self.say(&found.to_string());
+        }
+        Ok(())
+    }
+
+    /// Refuses another recording than that of the run where none was named, and decisions about
+    /// another; says whether it is that of the run.
+    fn check_recording(
+        &self,
+        model: &Separation,
+        recording: &Recording,
+        path: &Path,
+        decided: &Decided,
+    ) -> Outcome<bool> {
+        let differs = recording_differs(model, recording);
         if let (None, Some(differs)) = (&self.recording, &differs) {
             return Err(Failure::Failed(format!(
                 "{}: expected the recording of {}, found another: {differs}; give the RECORDING \
@@ -105,27 +212,12 @@ impl Clean {
         if differs.is_none() {
             decided.check_fingerprint(recording)?;
         }
-        let removed = decided.sources;
-        let cleaned = self.cleaned(&model, recording, &path, differs.is_none(), &removed)?;
-        if is_copy {
-            let all = channels.scattered(&opened, cleaned.as_ref());
-            for found in rewrite_recording(&path, &options, all.as_ref(), &out)? {
-                self.say(&found.to_string());
-            }
-            self.tell_of_span(&opened, &options, &path);
-        } else {
-            for found in write_signals(&out, &signals(cleaned.as_ref(), recording))? {
-                self.say(&found.to_string());
-            }
-        }
-        self.tell_of_missing(recording, &removed);
-        self.tell(&out, &removed, &names);
-        Ok(())
+        Ok(differs.is_none())
     }
 
     /// The file and what of it is read: as the run did, or another file with the channels of the
     /// run, in full.
-    fn what_to_read(&self, input: &Input) -> Outcome<(PathBuf, ReadOptions)> {
+    fn what_to_read(&self, input: &Input, model: &Separation) -> Outcome<(PathBuf, ReadOptions)> {
         let Some(recording) = &self.recording else {
             if self.reading != ReadOptions::default() {
                 return Err(Failure::Usage(
@@ -148,7 +240,9 @@ impl Clean {
             time_column: own.time_column.or_else(|| there.time_column.clone()),
             start: own.start,
             stop: own.stop,
+            prepare: Prepare::default(),
         };
+        let options = as_the_run_did(input, model, recording, options)?;
         Ok((recording.clone(), options))
     }
 

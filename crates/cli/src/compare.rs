@@ -18,7 +18,7 @@ use clap::Args;
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use strt_io::{ReadOptions, Signals, write_text};
+use strt_io::{Prepare, ReadOptions, Signals, write_text};
 use strt_report::{ComparedMethod, ComparisonPage};
 use strt_runs::Format;
 use strt_runs::folder::{Kind, Planned, SUMMARY};
@@ -63,6 +63,8 @@ pub struct Compare {
     settings: Settings,
     #[command(flatten)]
     reading: ReadOptions,
+    #[command(flatten)]
+    preparing: Prepare,
 }
 
 /// The scores of one method.
@@ -132,7 +134,11 @@ impl Compare {
         });
         let planned = Planned::new(&target, Kind::Comparison, self.overwrite.into())?;
         planned.must_not_hold([&*self.input].into_iter().chain(self.reference.as_deref()))?;
-        let opened = open(&self.input, &self.reading, self.ending.quiet)?;
+        let reading = ReadOptions {
+            prepare: self.preparing.clone().with_files_read()?,
+            ..self.reading.clone()
+        };
+        let opened = open(&self.input, &reading, self.ending.quiet)?;
         let recording = &opened.recording;
         let reference = match &self.reference {
             Some(path) => {

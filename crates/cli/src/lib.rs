@@ -23,6 +23,7 @@ mod info;
 mod interrupt;
 pub mod methods;
 pub mod output;
+mod preparing;
 mod progress;
 mod reading;
 mod resume;

@@ -12,7 +12,7 @@ use crate::wording::PROGRAM;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use strt_io::ReadOptions;
+use strt_io::{BadSegments, Prepare, ReadOptions};
 use strt_runs::{Ensured, Format, Order, Source, Truth};
 use strtransformer::preprocess::CountMethod;
 use strtransformer::verdict::VerdictOptions;
@@ -21,6 +21,7 @@ const EXAMPLES: &str = "\
 Examples:
   strt separate recording.csv --sources 4
   strt separate sleep.edf --sources auto --channels 1-8 --start 60 --stop 180 --out sleep
+  strt separate sleep.edf --sources auto --band 0.5-40 --notch 50 --rereference average
   strt separate mixture.npy --sources 3 --rate 250 --mixer mlp --restarts 4
   strt separate recording.csv --sources 4 --seed 7 --out seed-7 --continue
 
@@ -96,6 +97,8 @@ pub struct Separate {
     settings: Settings,
     #[command(flatten)]
     reading: ReadOptions,
+    #[command(flatten)]
+    preparing: Prepare,
 }
 
 /// How many sources.
@@ -155,8 +158,15 @@ impl Separate {
                     .into(),
             ));
         }
+        let mut needed: Vec<&Path> = self.settings.config.as_deref().into_iter().collect();
+        if let Some(BadSegments::File(table)) = &self.preparing.bad_segments {
+            needed.push(table);
+        }
         Ok(Order {
-            reading: self.reading.clone(),
+            reading: ReadOptions {
+                prepare: self.preparing.clone().with_files_read()?,
+                ..self.reading.clone()
+            },
             reference: self.reference.as_deref().map(Truth::File),
             estimate_sources: match self.sources {
                 Some(Sources::Estimated(method)) => Some(method),
@@ -170,7 +180,7 @@ impl Separate {
                 replicates: self.replicates.into(),
             }),
             command: typed.to_vec(),
-            needed: self.settings.config.as_deref().into_iter().collect(),
+            needed,
             caller: &PROGRAM,
             ..Order::new(Source::File(&self.input), config)
         })

@@ -4,14 +4,15 @@ use crate::channels::as_the_model_has_them;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::output::{self, note};
+use crate::preparing::as_the_run_did;
 use crate::progress::Progress;
 use crate::reading::open_for_model;
 use clap::Args;
 use faer::MatRef;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use strt_io::{ReadOptions, Signals, check_signals, load_model, write_signals};
-use strt_runs::folder::MODEL;
+use strt_io::{Prepare, ReadOptions, Signals, check_signals, load_model, write_signals};
+use strt_runs::folder::{MODEL, SUMMARY};
 use strt_runs::load_summary;
 use strt_runs::results::summary::source_names;
 use strtransformer::train::{StepReport, StopReason};
@@ -44,6 +45,8 @@ pub struct Transform {
     quiet: bool,
     #[command(flatten)]
     reading: ReadOptions,
+    #[command(flatten)]
+    preparing: Prepare,
 }
 
 impl Transform {
@@ -81,7 +84,8 @@ impl Transform {
         // A model that was moved out of its folder has no summary.
         let summary = load_summary(model_path.parent().unwrap_or(&model_path)).ok();
         let of_run = summary.and_then(|summary| summary.input.options.transpose);
-        let opened = open_for_model(&self.input, &self.reading, n_channels, of_run, self.quiet)?;
+        let options = self.options(&model, &model_path)?;
+        let opened = open_for_model(&self.input, &options, n_channels, of_run, self.quiet)?;
         let channels = as_the_model_has_them(&model, &opened.recording, &self.input, self.quiet)?;
         let recording = channels.recording;
         let names = source_names(model.sources().ncols());
@@ -112,6 +116,21 @@ impl Transform {
         };
         self.tell(&out, sources.shape(), warning);
         Ok(())
+    }
+
+    /// How the recording is read: prepared as that of the run was, where the model is in the folder of
+    /// one and nothing else is asked for.
+    fn options(&self, model: &Separation, model_path: &Path) -> Outcome<ReadOptions> {
+        let own = ReadOptions {
+            prepare: self.preparing.clone().with_files_read()?,
+            ..self.reading.clone()
+        };
+        match model_path.parent() {
+            Some(run) if run.join(SUMMARY).is_file() => {
+                as_the_run_did(&load_summary(run)?.input, model, &self.input, own)
+            }
+            _ => Ok(own),
+        }
     }
 
     fn write(

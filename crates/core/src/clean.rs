@@ -16,11 +16,15 @@
 //! what was to be removed it becomes missing in all channels, unless its sources are filled
 //! ([`Separation::clean_filled`]).
 //!
+//! Where the model was trained on a recording that was filtered, resampled or the like, the channels
+//! as they were recorded are cleaned by the linear map alone ([`Separation::contribution`]).
+//!
 //! Deliberately absent: which sources to remove, and files.
 
 use crate::separation::Separation;
 use crate::{Error, Recording, Result};
 use faer::{Mat, MatRef};
+use strt_signal::recording::missing_samples;
 
 /// Rows that are mixed at once.
 const STRETCH: usize = 4096;
@@ -66,6 +70,76 @@ impl Separation {
             }
         });
         self.without(recording.observations(), filled.as_ref(), removed)
+    }
+
+    /// What the sources `removed`, counted from 0, contribute to channels (T×m) that were not prepared
+    /// as those of the training, in the units of the recording: A·W·(x − mean), A being their columns
+    /// of the mixing and W their rows of the unmixing. As filters commute with this map, it is right
+    /// for the unfiltered recording where it is right for the filtered one. The mean is that of
+    /// `channels`, over complete samples, so that what is cleaned keeps its offset, which a filter
+    /// may have hidden from the training. Samples with a missing value are NaN in all channels, as
+    /// nothing is known of them; without sources all is 0.
+    ///
+    /// # Errors
+    /// When there is no such map, as under a nonlinear mixer, or numbers do not fit.
+    pub fn contribution(&self, channels: MatRef<'_, f64>, removed: &[usize]) -> Result<Mat<f64>> {
+        let shape = |what, expected, found| {
+            Err(Error::Shape {
+                what,
+                expected,
+                found,
+            })
+        };
+        let (Some((mixing, _)), Some((unmixing, _))) = (self.mixing(), self.unmixing()) else {
+            return shape(
+                "mixer, whose sources are to be removed from channels that were not prepared",
+                "affine".into(),
+                "nonlinear".into(),
+            );
+        };
+        let (m, k) = mixing.shape();
+        if channels.ncols() != m {
+            let found = format!("{} columns", channels.ncols());
+            return shape("channels to be cleaned", format!("{m} columns"), found);
+        }
+        if let Some(source) = removed.iter().find(|&&source| source >= k) {
+            let expected = format!("numbers below {k}, counted from 0");
+            return shape("sources to be removed", expected, source.to_string());
+        }
+        if removed.is_empty() {
+            return Ok(Mat::zeros(channels.nrows(), m));
+        }
+        let missing = missing_samples(channels);
+        let rows = || (0..channels.nrows()).filter(|&t| !missing[t]);
+        let count = rows().count().max(1) as f64;
+        let mean: Vec<f64> = channels
+            .col_iter()
+            .map(|column| rows().map(|t| column[t]).sum::<f64>() / count)
+            .collect();
+        let mut gone = Mat::from_fn(
+            channels.nrows(),
+            m,
+            |t, _| {
+                if missing[t] { f64::NAN } else { 0.0 }
+            },
+        );
+        for t in rows() {
+            for &source in removed {
+                let value: f64 = (0..m)
+                    .map(|c| unmixing[(source, c)] * (channels[(t, c)] - mean[c]))
+                    .sum();
+                for c in 0..m {
+                    gone[(t, c)] += mixing[(c, source)] * value;
+                }
+            }
+            if let Some(c) = (0..m).find(|&c| !gone[(t, c)].is_finite()) {
+                return Err(Error::CleanNotFinite {
+                    sample: t,
+                    channel: self.record.channel_names[c].clone(),
+                });
+            }
+        }
+        Ok(gone)
     }
 
     fn check_cleaning(

@@ -97,6 +97,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`recording`], [`preprocess`] | checked input; centering, scaling, whitening, all invertible |
+//! | [`prepare`] | filters, resampling, references and bad segments, before all that |
 //! | [`config`] | one serialisable value for the whole run, checked once |
 //! | [`energy`] | what makes a source a source: the branch networks, or an energy of your own |
 //! | [`mixer`] | the observation mixer, or one of your own |
@@ -108,7 +109,7 @@
 //! | [`verdict`] | which sources to trust: error bars, replication, a finding in words |
 //! | [`denoise`] | sources without the noise of the channels, gaps filled, and their spread |
 //!
-//! The first two are modules of `strt-signal`. Beside this crate: `strt-classic` (classical methods
+//! The first three are modules of `strt-signal`. Beside this crate: `strt-classic` (classical methods
 //! from FastICA to MULTICOMBI, to compare with and to start from), `strt-score` (scores against
 //! known sources), `strt-synth` (problems with known answers).
 //!
@@ -140,5 +141,5 @@ pub use config::Config;
 pub use error::{Error, Result};
 pub use separation::Separation;
 pub use strt_signal::random::restart_seed;
-pub use strt_signal::{Recording, preprocess, recording};
+pub use strt_signal::{Recording, prepare, preprocess, recording};
 pub use train::{Trainer, separate};

@@ -199,9 +199,9 @@ pub use error::{Error, Result};
 pub use model::{load_model, load_model_with, model_from_bytes, model_to_bytes, save_model};
 pub use overlay::{Layer, overlay, overlay_all};
 pub use read::{
-    ChannelSelection, ChannelSummary, ChannelSurvey, Event, Format, Layout, Note, NoteKind, Opened,
-    ReadOptions, Summary, Survey, TimeColumn, Variable, inspect, read_recording, rewrite_recording,
-    survey,
+    BadSegments, ChannelSelection, ChannelSummary, ChannelSurvey, Event, Format, Layout, Note,
+    NoteKind, Opened, Prepare, ReadOptions, Rereference, Resample, Summary, Survey, TimeColumn,
+    Variable, disturbances, inspect, read_recording, rewrite_recording, survey,
 };
 pub use write::{
     OUTPUT_FORMATS, Signals, check_each_wav, check_signals, each_wav_files, write_each_wav,

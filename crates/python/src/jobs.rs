@@ -132,11 +132,16 @@ pub fn inspect_run(py: Python<'_>, target: PathBuf) -> PyResult<&'static str> {
 
 /// How a file is read, as JSON.
 fn reading_from(text: &str) -> PyResult<ReadOptions> {
-    serde_json::from_str(text).map_err(|error| {
+    let options: ReadOptions = serde_json::from_str(text).map_err(|error| {
         PyValueError::new_err(format!(
-            "reading: expected rate, channels, start, stop, variable, transpose, delimiter, header \
-             or time_column: {error}"
+            "reading: expected rate, channels, start, stop, variable, transpose, delimiter, \
+             header, time_column or prepare: {error}"
         ))
+    })?;
+    let prepare = options.prepare.clone().with_files_read();
+    Ok(ReadOptions {
+        prepare: prepare.map_err(errors::of_io)?,
+        ..options
     })
 }
 

@@ -2,7 +2,7 @@
 //! Files and pickles of it are the business of [`crate::folders`].
 
 use crate::arrays::{Matrix, to_array, to_vector};
-use crate::recording::Recording;
+use crate::recording::{Recording, prepare_from};
 use crate::watch::watched;
 use crate::wording::PACKAGE;
 use crate::{errors, history, settings};
@@ -10,8 +10,9 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::path::Path;
 use std::sync::Arc;
-use strt_io::{model_from_bytes, model_to_bytes};
+use strt_io::{Prepare, model_from_bytes, model_to_bytes};
 use strt_label::Label;
 use strt_runs::results::labels;
 use strt_runs::results::summary::{Input, source_names};
@@ -397,6 +398,38 @@ impl Model {
             }
         });
         Ok(to_array(py, cleaned.map_err(errors::of_core)?.as_ref()))
+    }
+
+    /// All channels (T, n) of a recording that was not prepared, without the sources `removed`;
+    /// `prepare`, as JSON, is what the model was trained on. Affine mixers only.
+    fn clean_unprepared<'py>(
+        &self,
+        py: Python<'py>,
+        recording: &Recording,
+        prepare: &str,
+        removed: Vec<usize>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let prepare = prepare_from(prepare)?;
+        let exclude = Prepare {
+            exclude: prepare.exclude.clone(),
+            ..Prepare::default()
+        };
+        let all = &recording.inner;
+        let left = exclude.apply("X", all).map_err(errors::of_io)?.recording;
+        let order: Vec<usize> = (0..self.n_channels()).collect();
+        let cleaned = py
+            .detach(|| {
+                let name = (Path::new("X"), &order[..]);
+                strt_runs::clean_unprepared(&self.separation, &left, &prepare, name, &removed)
+            })
+            .map_err(errors::of_runs)?;
+        let mut values = all.observations().to_owned();
+        for (channel, name) in all.channel_names().iter().enumerate() {
+            if let Some(place) = left.channel_names().iter().position(|other| other == name) {
+                values.col_mut(channel).copy_from(cleaned.col(place));
+            }
+        }
+        Ok(to_array(py, values.as_ref()))
     }
 
     /// Which sources of what the model was trained on to trust: a dict each.

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use strt_io::{ReadOptions, read_recording};
+use strt_io::{Prepare, ReadOptions, disturbances, read_recording};
 use strt_runs::results::count::{ComponentSummary, CountSummary, ShareSummary};
 use strt_runs::results::summary::Input;
 use strtransformer::preprocess::{ChannelScalingOptions, CountMethod, SourceCount};
@@ -84,6 +84,72 @@ impl Recording {
         self.input.notes.clone()
     }
 
+    /// How it was prepared, as JSON; None where it was not.
+    #[getter]
+    fn preparation(&self) -> PyResult<Option<String>> {
+        let prepare = &self.input.options.prepare;
+        let text = (!prepare.is_nothing()).then(|| serde_json::to_string(prepare));
+        text.transpose().map_err(errors::of_core)
+    }
+
+    /// What was done to prepare it, one piece of a sentence each.
+    #[getter]
+    fn prepared(&self) -> Vec<String> {
+        self.input.prepared.clone()
+    }
+
+    /// Prepared in this way, which is JSON; as it is where it was prepared so.
+    fn prepared_by(&self, py: Python<'_>, prepare: &str) -> PyResult<Recording> {
+        let prepare = prepare_from(prepare)?;
+        let there = &self.input.options.prepare;
+        if prepare == *there {
+            return Ok(Recording {
+                inner: self.inner.clone(),
+                input: self.input.clone(),
+            });
+        }
+        if !there.is_nothing() {
+            return Err(PyValueError::new_err(format!(
+                "X: expected a recording that was not prepared, or in the same way, found one that \
+                 was prepared otherwise ({}); read it without these options",
+                self.input.prepared.join(", ")
+            )));
+        }
+        let done = py
+            .detach(|| prepare.apply("X", &self.inner))
+            .map_err(errors::of_io)?;
+        let names = self.inner.channel_names().iter().zip(&self.input.units);
+        let left = done.recording.channel_names();
+        let units = names.filter(|(name, _)| left.contains(name));
+        let units = units.map(|(_, unit)| unit.clone()).collect();
+        let mut input = Input {
+            path: self.input.path.clone(),
+            format: self.input.format.clone(),
+            options: ReadOptions {
+                prepare,
+                ..self.input.options.clone()
+            },
+            units,
+            notes: self.input.notes.clone(),
+            ..Input::in_memory("X", &done.recording)
+        };
+        if !done.steps.is_empty() {
+            let text = format!("prepared: {}", done.steps.join(", "));
+            input.notes.push(text);
+        }
+        input.prepared = done.steps;
+        Ok(Recording {
+            inner: done.recording,
+            input,
+        })
+    }
+
+    /// What it may need to be prepared for: slow drift, line noise; a sentence each.
+    fn disturbances(&self, py: Python<'_>) -> Vec<String> {
+        let found = py.detach(|| disturbances(&self.inner));
+        found.into_iter().map(|note| note.text).collect()
+    }
+
     /// The format of the file; `memory` for an array.
     #[getter]
     fn format(&self) -> String {
@@ -124,17 +190,21 @@ impl Recording {
             this.channel_names(),
             this.sampling_rate(),
             input,
+            this.preparation()?
+                .map(|prepare| (prepare, this.prepared())),
         );
         let restore = slf.get_type().getattr("_restore")?;
         Ok((restore, arguments.into_pyobject(py)?.into_any()))
     }
 
     #[staticmethod]
+    #[pyo3(signature = (data, channel_names, sampling_rate, input, prepared=None))]
     fn _restore(
         data: Matrix,
         channel_names: Vec<String>,
         sampling_rate: Option<f64>,
         input: (Vec<Option<String>>, Vec<String>, String, String),
+        prepared: Option<(String, Vec<String>)>,
     ) -> PyResult<Recording> {
         let mut recording = Recording::new(data, Some(channel_names), sampling_rate)?;
         let (units, notes, format, path) = input;
@@ -145,6 +215,10 @@ impl Recording {
             path,
             ..recording.input
         };
+        if let Some((prepare, steps)) = prepared {
+            recording.input.options.prepare = prepare_from(&prepare)?;
+            recording.input.prepared = steps;
+        }
         Ok(recording)
     }
 
@@ -249,7 +323,7 @@ fn counted<'py>(py: Python<'py>, count: &CountSummary) -> PyResult<Bound<'py, Py
 #[pyfunction]
 #[pyo3(signature = (
     path, *, channels=None, start=None, stop=None, rate=None, variable=None, transpose=None,
-    delimiter=None, header=None, time_column=None
+    delimiter=None, header=None, time_column=None, prepare=None
 ))]
 pub fn read(
     py: Python<'_>,
@@ -263,7 +337,9 @@ pub fn read(
     delimiter: Option<char>,
     header: Option<bool>,
     time_column: Option<String>,
+    prepare: Option<String>,
 ) -> PyResult<Recording> {
+    let prepare = prepare.map_or(Ok(Prepare::default()), |text| prepare_from(&text))?;
     let options = ReadOptions {
         rate,
         channels: channels.map(Into::into),
@@ -274,6 +350,7 @@ pub fn read(
         delimiter,
         header,
         time_column: time_column.map(Into::into),
+        prepare,
     };
     let opened = py
         .detach(|| read_recording(&path, &options))
@@ -282,4 +359,15 @@ pub fn read(
         input: Input::of_file(&path, &options, &opened),
         inner: opened.recording,
     })
+}
+
+/// How a recording is prepared, from JSON, with files read.
+pub fn prepare_from(text: &str) -> PyResult<Prepare> {
+    let prepare: Prepare = serde_json::from_str(text).map_err(|error| {
+        PyValueError::new_err(format!(
+            "prepare: expected exclude, bad_segments, detrend, notch, band, resample or \
+             rereference: {error}"
+        ))
+    })?;
+    prepare.with_files_read().map_err(errors::of_io)
 }

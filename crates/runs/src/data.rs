@@ -41,7 +41,8 @@ impl<'a> Data<'a> {
             Source::Memory { recording, input } => (recording.clone(), input.clone(), Vec::new()),
             Source::File(path) => {
                 watcher.event(Event::Reading(path));
-                let opened = read_recording(path, reading)?;
+                let mut opened = read_recording(path, reading)?;
+                opened.notes.extend(opened.disturbances());
                 watcher.event(Event::Read(path, &opened));
                 let input = Input::of_file(path, reading, &opened);
                 let warnings = warnings(&opened).collect();

@@ -51,6 +51,7 @@ mod same;
 mod scored;
 pub mod training;
 mod unfinished;
+mod unprepared;
 mod watcher;
 
 pub use caller::{Caller, Page, PageError, Pages, Wording};
@@ -63,4 +64,5 @@ pub use lifecycle::{Ensured, ensure, resume, start};
 pub use order::{Order, ResumeOptions, Source, Truth};
 pub use same::recording as recording_differs;
 pub use scored::{Scored, ScoredObserver};
+pub use unprepared::clean_unprepared;
 pub use watcher::{Event, Unwatched, Watcher};

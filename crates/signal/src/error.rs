@@ -88,6 +88,18 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// What a recording is to be prepared by does not go with it.
+    #[error("{option}: expected {expected}, found {found}; {remedy}")]
+    Preparation {
+        /// The operation, such as `band`.
+        option: &'static str,
+        /// What the recording allows.
+        expected: String,
+        /// What was asked for, or is there.
+        found: String,
+        /// What to do.
+        remedy: String,
+    },
     /// The channel scaling has no complete sample to be fitted on.
     #[error(
         "recording: none of {n_samples} samples is complete, expected at least one to fit the \
@@ -204,3 +216,20 @@ pub enum Error {
 
 /// `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An operation of [`crate::prepare`] that does not go with a recording.
+    pub(crate) fn preparation(
+        option: &'static str,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Error {
+        Error::Preparation {
+            option,
+            expected: expected.into(),
+            found: found.into(),
+            remedy: remedy.into(),
+        }
+    }
+}

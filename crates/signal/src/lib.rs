@@ -4,6 +4,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`recording`] | validated observations of m channels at T instants |
+//! | [`prepare`] | filters, resampling, references, bad segments: a recording made ready |
 //! | [`preprocess`] | centering, scaling, whitening, all invertible; the number of sources |
 //! | [`rows`], [`columns`] | which samples can be used; columns of matrices as slices |
 //! | [`moments`] | mean, deviation, and what "constant" means |
@@ -23,6 +24,7 @@ pub mod elementary;
 pub mod error;
 pub mod moments;
 pub mod montage;
+pub mod prepare;
 pub mod preprocess;
 pub mod random;
 pub mod recording;

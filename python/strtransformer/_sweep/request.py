@@ -102,6 +102,7 @@ _READING = (
     "transpose",
     "delimiter",
     "time_column",
+    "prepare",
 )
 #: Formats of the sources.
 _FORMATS = ("npy", "csv", "mat", "parquet", "wav", "wavs", "flac", "edf")
@@ -131,6 +132,10 @@ def checked_reading(reading: Any) -> dict[str, Any]:
     for name in ("channels", "variable", "delimiter", "time_column"):
         if found.get(name) is not None:
             _checks.text(f"reading: {name}", found[name], "a text, as the option of strt separate")
+    if found.get("prepare") is not None:
+        from .._prepare import as_options
+
+        found["prepare"] = as_options(found["prepare"])
     if not isinstance(found.get("transpose"), bool | None):
         raise ValueError(
             f"reading: transpose = {found['transpose']!r}: expected True, False or None"

@@ -4,10 +4,10 @@
 //! One way for all formats. It knows no format and does not touch the file.
 
 use super::layout::Layout;
-use super::table::{Channel, Contents, Table};
+use super::table::{Channel, Contents};
 use super::{Note, ReadOptions};
 use crate::error::{Error, Result};
-use faer::MatRef;
+use faer::{Mat, MatRef};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
@@ -29,15 +29,24 @@ pub(crate) fn wanted(
     options: &ReadOptions,
     notes: &mut Vec<Note>,
 ) -> Result<Wanted> {
+    let chosen = chosen(path, contents, options, notes)?;
+    wanted_of(path, contents, chosen, options, notes)
+}
+
+/// Decides which channels are to be read: at least one.
+pub(crate) fn chosen(
+    path: &Path,
+    contents: &Contents,
+    options: &ReadOptions,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<usize>> {
     let channels = &contents.channels;
-    let chosen = match &options.channels {
-        Some(selection) => {
-            let names: Vec<&str> = channels
-                .iter()
-                .map(|channel| channel.name.as_str())
-                .collect();
-            selection.resolve(path, &names)?
-        }
+    let names: Vec<&str> = channels
+        .iter()
+        .map(|channel| channel.name.as_str())
+        .collect();
+    let mut chosen = match &options.channels {
+        Some(selection) => selection.resolve(path, &names)?,
         None => {
             note_left_out(channels, notes);
             (0..channels.len())
@@ -45,18 +54,39 @@ pub(crate) fn wanted(
                 .collect()
         }
     };
-    let Some(&first) = chosen.first() else {
+    if let Some(excluded) = &options.prepare.exclude {
+        let excluded = excluded.resolve_for("exclude", path, &names)?;
+        chosen.retain(|channel| !excluded.contains(channel));
+        let excluded: Vec<&str> = excluded.into_iter().map(|channel| names[channel]).collect();
+        notes.push(Note::detected(format!(
+            "excluded: {}",
+            shortened(&excluded)
+        )));
+    }
+    if chosen.is_empty() {
         return Err(Error::content(
             path,
             "channels",
             "at least one signal",
             "none",
-            "check that this is the file that was meant",
+            "check that this is the file that was meant, and that not all channels are excluded",
         ));
-    };
+    }
     if chosen.len() > MOST_AT_ONCE {
         return Err(too_many(path, contents, chosen.len()));
     }
+    Ok(chosen)
+}
+
+/// Decides which samples of these channels, all of one rate, are to be read.
+pub(crate) fn wanted_of(
+    path: &Path,
+    contents: &Contents,
+    chosen: Vec<usize>,
+    options: &ReadOptions,
+    notes: &mut Vec<Note>,
+) -> Result<Wanted> {
+    let (channels, first) = (&contents.channels, chosen[0]);
     one_rate(path, channels, &chosen)?;
     let n_samples = channels[first].n_samples;
     let rate = rate(channels[first].rate, options, notes);
@@ -144,7 +174,8 @@ fn one_rate(path: &Path, channels: &[Channel], chosen: &[usize]) -> Result<()> {
         "channels",
         "one sampling rate",
         found.join("; "),
-        "take the channels of one rate with --channels, or bring all to one with --resample",
+        "take the channels of one rate with --channels, or bring all to one with --resample (max: \
+         the highest)",
     ))
 }
 
@@ -171,7 +202,7 @@ fn rate(of_file: Option<f64>, options: &ReadOptions, notes: &mut Vec<Note>) -> O
 }
 
 /// Seconds → samples.
-fn window(
+pub(super) fn window(
     path: &Path,
     n_samples: usize,
     rate: Option<f64>,
@@ -283,11 +314,11 @@ pub(crate) fn with_unique_names(mut contents: Contents) -> Contents {
 /// Numbers, names and rate together.
 pub(crate) fn recording(
     path: &Path,
-    table: Table,
+    values: Mat<f64>,
     names: Vec<String>,
     rate: Option<f64>,
 ) -> Result<Recording> {
-    let recording = Recording::from_mat(table.into_values())
+    let recording = Recording::from_mat(values)
         .and_then(|recording| recording.with_channel_names(names))
         .map_err(Error::refused(path))?;
     match rate {

@@ -6,7 +6,9 @@
 //! wanted part of it straight into one matrix ([`table::Table`]). What is common to all formats
 //! (channels, rate, span of time, missing values) is decided in [`assemble`].
 //!
-//! Deliberately absent: filters, resampling, interpolation, and any guess that is not noted.
+//! What was read is prepared ([`prepare`]) where that is asked for: filters, resampling, references.
+//!
+//! Deliberately absent: interpolation, and any guess that is not noted.
 
 mod array;
 mod assemble;
@@ -36,7 +38,10 @@ mod options;
 mod packed;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod prepare;
+mod rates;
 mod rewrite;
+mod segments;
 mod selection;
 mod sniff;
 #[cfg(feature = "hdf5")]
@@ -55,6 +60,7 @@ pub use events::Event;
 pub use layout::Layout;
 pub(crate) use numbers::skip;
 pub use options::{ChannelSummary, Note, NoteKind, Opened, ReadOptions, Summary, TimeColumn};
+pub use prepare::{BadSegments, Prepare, Rereference, Resample, disturbances};
 pub use rewrite::rewrite_recording;
 pub use selection::ChannelSelection;
 pub use sniff::Format;
@@ -95,14 +101,22 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
     }
     let contents = assemble::with_unique_names(contents.clone());
     let mut notes = contents.notes.clone();
-    let wanted = assemble::wanted(path, &contents, options, &mut notes)?;
-    let mut table = Table::new(
-        path,
-        wanted.rows.clone(),
-        contents.channels.len(),
-        &wanted.chosen,
-    )?;
-    reader.read(&mut table)?;
+    let chosen = assemble::chosen(path, &contents, options, &mut notes)?;
+    let joined = rates::read(path, &mut *reader, &contents, &chosen, options)?;
+    let (values, wanted, steps) = match joined {
+        Some(joined) => (joined.values, joined.wanted, joined.steps),
+        None => {
+            let wanted = assemble::wanted_of(path, &contents, chosen, options, &mut notes)?;
+            let mut table = Table::new(
+                path,
+                wanted.rows.clone(),
+                contents.channels.len(),
+                &wanted.chosen,
+            )?;
+            reader.read(&mut table)?;
+            (table.into_values(), wanted, Vec::new())
+        }
+    };
 
     let chosen = || {
         wanted
@@ -111,20 +125,20 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
             .map(|&channel| &contents.channels[channel])
     };
     let names: Vec<String> = chosen().map(|channel| channel.name.clone()).collect();
-    let missing = assemble::missing(path, &names, table.values(), wanted.rows.start)?;
+    let missing = assemble::missing(path, &names, values.as_ref(), wanted.rows.start)?;
     for (name, count) in names.iter().zip(&missing).filter(|(_, count)| **count > 0) {
         notes.push(Note::detected(format!(
             "channel `{name}`: {count} of {} values are missing",
             wanted.rows.len()
         )));
     }
-    for (name, values) in names.iter().zip(table.values().col_iter()) {
+    for (name, values) in names.iter().zip(values.col_iter()) {
         let values: Vec<f64> = values.iter().copied().collect();
         if let Some((code, count)) = survey::code_for_missing(&values) {
             notes.push(Note::warning(code_warning(name, code, count)));
         }
     }
-    Ok(Opened {
+    let opened = Opened {
         units: chosen().map(|channel| channel.unit.clone()).collect(),
         positions: chosen().map(|channel| channel.position).collect(),
         events: match wanted.rate {
@@ -134,12 +148,15 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
             }
             None => Vec::new(),
         },
-        recording: assemble::recording(path, table, names, wanted.rate)?,
+        first_sample: wanted.rows.start,
+        recording: assemble::recording(path, values, names, wanted.rate)?,
         layout: contents.layout,
         format,
         missing,
+        prepared: steps,
         notes,
-    })
+    };
+    opened.prepare(path, &options.prepare)
 }
 
 /// Says what a file holds. The numbers are not read, except that the lines of a text are counted,

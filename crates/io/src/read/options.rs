@@ -3,6 +3,7 @@
 use super::Format;
 use super::events::Event;
 use super::layout::Layout;
+use super::prepare::Prepare;
 use super::selection::ChannelSelection;
 use super::table::Variable;
 use crate::error::{Error, Result};
@@ -94,6 +95,10 @@ pub struct ReadOptions {
     /// Column of a text that holds the time, or `none` [default: detected]
     #[cfg_attr(feature = "arguments", arg(long, value_name = "NAME"))]
     pub time_column: Option<TimeColumn>,
+    /// What is done with the recording when it was read.
+    #[serde(skip_serializing_if = "Prepare::is_nothing")]
+    #[cfg_attr(feature = "arguments", arg(skip))]
+    pub prepare: Prepare,
 }
 
 impl ReadOptions {
@@ -178,6 +183,10 @@ pub struct Opened {
     pub events: Vec<Event>,
     /// Which way round the numbers lie in the file, where its format leaves that open.
     pub layout: Option<Layout>,
+    /// Which sample of the file the first one is, counted from 0, before it is resampled.
+    pub first_sample: usize,
+    /// What was done to prepare it, one piece of a sentence each.
+    pub prepared: Vec<String>,
     /// Everything that was detected, chosen, scaled or left out.
     pub notes: Vec<Note>,
 }

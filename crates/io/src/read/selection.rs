@@ -34,6 +34,16 @@ impl From<&str> for ChannelSelection {
     }
 }
 
+/// Of names as they are; each means the channel that is called so.
+impl<'a> FromIterator<&'a str> for ChannelSelection {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(names: I) -> Self {
+        let words: Vec<String> = names.into_iter().map(String::from).collect();
+        let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        let text = quoted.join(",");
+        Self { text, words }
+    }
+}
+
 impl From<String> for ChannelSelection {
     fn from(text: String) -> Self {
         let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
@@ -60,13 +70,23 @@ impl ChannelSelection {
 
     /// The channels that are meant, counted from 0, in the order of the words.
     pub(crate) fn resolve(&self, path: &Path, names: &[&str]) -> Result<Vec<usize>> {
+        self.resolve_for("channels", path, names)
+    }
+
+    /// As [`ChannelSelection::resolve`], for an option of another name.
+    pub(crate) fn resolve_for(
+        &self,
+        option: &'static str,
+        path: &Path,
+        names: &[&str],
+    ) -> Result<Vec<usize>> {
         let mut chosen = Vec::new();
         for word in &self.words {
-            for channel in meant(path, word, names)? {
+            for channel in meant(option, path, word, names)? {
                 if chosen.contains(&channel) {
                     return Err(Error::request(
                         path,
-                        OPTION,
+                        option,
                         "every channel at most once",
                         format!("`{word}`, which means channel `{}` again", names[channel]),
                         "remove one of the two",
@@ -79,9 +99,12 @@ impl ChannelSelection {
     }
 }
 
-const OPTION: &str = "channels";
-
-fn meant(path: &Path, word: &str, names: &[&str]) -> Result<std::ops::Range<usize>> {
+fn meant(
+    option: &'static str,
+    path: &Path,
+    word: &str,
+    names: &[&str],
+) -> Result<std::ops::Range<usize>> {
     if let Some(channel) = names.iter().position(|name| *name == word) {
         return Ok(channel..channel + 1);
     }
@@ -99,7 +122,7 @@ fn meant(path: &Path, word: &str, names: &[&str]) -> Result<std::ops::Range<usiz
         }
         Some(_) => Err(Error::request(
             path,
-            OPTION,
+            option,
             format!("numbers from 1 to {}, in rising order", names.len()),
             format!("`{word}`"),
             "correct it",
@@ -111,7 +134,7 @@ fn meant(path: &Path, word: &str, names: &[&str]) -> Result<std::ops::Range<usiz
             };
             Err(Error::request(
                 path,
-                OPTION,
+                option,
                 format!("a name or a number of the {} channels", names.len()),
                 format!("`{word}`"),
                 remedy,

@@ -10,7 +10,7 @@ use super::events::Event;
 use super::layout::Layout;
 use super::rewrite::Replacement;
 use crate::error::{Error, Result};
-use faer::{Mat, MatRef};
+use faer::Mat;
 use std::ops::Range;
 use std::path::Path;
 
@@ -154,10 +154,6 @@ impl Table {
         {
             self.values[(row - self.rows.start, column)] = value;
         }
-    }
-
-    pub fn values(&self) -> MatRef<'_, f64> {
-        self.values.as_ref()
     }
 
     pub fn into_values(self) -> Mat<f64> {

@@ -76,6 +76,10 @@ fn input(report: &Report<'_>) -> String {
         );
     }
     text += ".";
+    if !report.summary().input.prepared.is_empty() {
+        let steps = report.summary().input.prepared.join(", ");
+        text += &format!(" It was prepared for separation: {steps}.");
+    }
     match recording.n_missing() {
         0 => {}
         n => {

@@ -144,6 +144,9 @@ pub struct Input {
     /// What happened when; in the folder of a run a file of its own, `events.json`.
     #[serde(skip)]
     pub events: Vec<Event>,
+    /// What was done to prepare the recording, one piece of a sentence each.
+    #[serde(default)]
+    pub prepared: Vec<String>,
     /// All that was detected.
     pub notes: Vec<String>,
 }
@@ -167,6 +170,7 @@ impl Input {
                 false => Vec::new(),
             },
             events: opened.events.clone(),
+            prepared: opened.prepared.clone(),
             notes: opened.notes.iter().map(ToString::to_string).collect(),
             ..Input::in_memory("", &opened.recording)
         }
@@ -193,6 +197,7 @@ impl Input {
             missing_samples: recording.n_missing(),
             positions: Vec::new(),
             events: Vec::new(),
+            prepared: Vec::new(),
             notes: Vec::new(),
         }
     }

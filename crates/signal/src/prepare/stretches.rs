@@ -1,0 +1,67 @@
+//! Stretches of samples between missing ones, and how a stretch goes on beyond its ends.
+
+use faer::Mat;
+use std::ops::Range;
+
+/// The stretches of samples that are not missing, in order.
+pub fn stretches(missing: &[bool]) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let first = from + missing[from..].iter().position(|&gone| !gone)?;
+        let length = missing[first..].iter().position(|&gone| gone);
+        from = length.map_or(missing.len(), |length| first + length);
+        Some(first..from)
+    })
+}
+
+/// Sets missing samples to NaN in all channels.
+pub fn blank(values: &mut Mat<f64>, missing: &[bool]) {
+    if !missing.contains(&true) {
+        return;
+    }
+    for channel in 0..values.ncols() {
+        let column = values.col_as_slice_mut(channel).iter_mut();
+        for (value, _) in column.zip(missing).filter(|(_, gone)| **gone) {
+            *value = f64::NAN;
+        }
+    }
+}
+
+/// A stretch with `margin` further samples on both sides: turned about its first and its last
+/// sample, x(−t) = 2·x(0) − x(t). A constant goes on as a constant, a straight line as that line.
+/// The stretch has more than `margin` samples.
+pub fn extended(stretch: &[f64], margin: usize, out: &mut Vec<f64>) {
+    let (first, last) = (stretch[0], stretch[stretch.len() - 1]);
+    out.clear();
+    out.extend((1..=margin).rev().map(|t| 2.0 * first - stretch[t]));
+    out.extend_from_slice(stretch);
+    let back = stretch.iter().rev().skip(1).take(margin);
+    out.extend(back.map(|value| 2.0 * last - value));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_lie_between_missing_samples() {
+        let check = |text: &str, expected: &[Range<usize>]| {
+            let missing: Vec<bool> = text.chars().map(|letter| letter == '-').collect();
+            assert_eq!(stretches(&missing).collect::<Vec<_>>(), expected, "{text}");
+        };
+        check("xxx", &[0..3]);
+        check("-xx--x", &[1..3, 5..6]);
+        check("x-", &[0..1]);
+        check("---", &[]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn a_straight_line_goes_on() {
+        let line: Vec<f64> = (0..6).map(|t| 3.0 + 0.5 * f64::from(t)).collect();
+        let mut out = Vec::new();
+        extended(&line, 5, &mut out);
+        let expected: Vec<f64> = (-5..11).map(|t| 3.0 + 0.5 * f64::from(t)).collect();
+        assert_eq!(out, expected);
+    }
+}
