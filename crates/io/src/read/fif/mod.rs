@@ -186,7 +186,7 @@ impl FifReader {
     fn each_run(
         &mut self,
         rows: Range<usize>,
-        visit: &mut dyn FnMut(&[Described], &Buffer, usize, &[u8]) -> Result<()>,
+        mut visit: impl FnMut(&[Described], &Buffer, usize, &[u8]) -> Result<()>,
     ) -> Result<()> {
         for (part, &first) in self.parts.iter_mut().zip(&self.firsts) {
             let (source, channels) = (&mut part.source, &part.channels);
@@ -226,7 +226,7 @@ impl Reader for FifReader {
             }
         }
         let rows = table.rows();
-        self.each_run(rows.clone(), &mut |channels, buffer, row, bytes| {
+        self.each_run(rows.clone(), |channels, buffer, row, bytes| {
             let (size, decode) = (buffer.number.size(), buffer.number.decoder(Endian::Big));
             let frame = size * channels.len();
             for (channel, described) in channels.iter().enumerate() {

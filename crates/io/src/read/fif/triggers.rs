@@ -33,7 +33,7 @@ pub(super) fn add(reader: &mut FifReader) -> Result<()> {
     };
     let (rate, rows) = (reader.parts[0].rate, 0..reader.n_samples());
     let (mut before, mut events) = (None, Vec::new());
-    reader.each_run(rows, &mut |channels, buffer, row, bytes| {
+    reader.each_run(rows, |channels, buffer, row, bytes| {
         let (size, decode) = (buffer.number.size(), buffer.number.decoder(Endian::Big));
         let factor = channels[channel].factor;
         for (i, frame) in bytes.chunks_exact(size * channels.len()).enumerate() {

@@ -151,8 +151,11 @@ pub(super) fn stretches(stamps: &[f64], rate: f64) -> Vec<Stretch> {
     let mut first = 0;
     for end in 1..=stamps.len() {
         let breaks = match stamps.get(end) {
-            // Written so that a stamp that is no number is a break, too.
-            Some(next) => !((next - stamps[end - 1]).abs() <= longest),
+            // A stamp that is no number is a break, too.
+            Some(next) => {
+                let step = (next - stamps[end - 1]).abs();
+                step.is_nan() || step > longest
+            }
             None => true,
         };
         if breaks {
