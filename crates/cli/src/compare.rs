@@ -127,6 +127,7 @@ impl Compare {
         });
         let planned = Planned::new(&target, Kind::Comparison, self.overwrite.into())?;
         planned.must_not_hold([&*self.input].into_iter().chain(self.reference.as_deref()))?;
+        planned.must_be_writable()?;
         let opened = open(&self.input, &self.reading, self.ending.quiet)?;
         let recording = &opened.recording;
         let reference = match &self.reference {

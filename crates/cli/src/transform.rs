@@ -10,7 +10,7 @@ use clap::Args;
 use faer::MatRef;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use strt_io::{ReadOptions, Signals, check_signals, load_model, write_signals};
+use strt_io::{ReadOptions, Signals, check_signals, check_writable, load_model, write_signals};
 use strt_runs::folder::MODEL;
 use strt_runs::results::summary::source_names;
 use strtransformer::train::{StepReport, StopReason};
@@ -75,6 +75,7 @@ impl Transform {
                 parent.display()
             )));
         }
+        check_writable(&out)?;
         let model = load_model(&model_path)?;
         let opened = open(&self.input, &self.reading, self.quiet)?;
         let channels = as_the_model_has_them(&model, &opened.recording, &self.input, self.quiet)?;
