@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Place, fixture, snapshot};
+use common::{Place, fixture, refused, snapshot};
 use std::fmt::Write;
 use strt_testing::{Missing, skip};
 
