@@ -65,7 +65,9 @@ fn packages() -> Result<BTreeSet<String>, String> {
         return Err(format!("`cargo tree` failed: {why}"));
     }
     let text = String::from_utf8_lossy(&output.stdout);
-    let lines = text.lines().map(|line| line.trim_end_matches(" (*)").trim());
+    let lines = text
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)").trim());
     Ok(lines
         .filter(|line| !line.is_empty())
         .map(String::from)
@@ -77,7 +79,9 @@ fn fault(package: &str, allowed: &BTreeSet<String>) -> Option<String> {
     let (name, licence) = package.rsplit_once('|').unwrap_or((package, ""));
     // Of a package of the registry no source is shown, of one of this workspace its path.
     if name.contains("(http") || name.contains("(git") || name.contains("(registry") {
-        return Some(format!("{name}: expected a package of crates.io or of this workspace"));
+        return Some(format!(
+            "{name}: expected a package of crates.io or of this workspace"
+        ));
     }
     if licence.is_empty() {
         return Some(format!("{name}: expected a licence, found none"));
@@ -187,7 +191,14 @@ mod tests {
         check("a v1.0.0|MIT AND GPL-3.0", Some("MIT AND GPL-3.0"));
         check("a v1.0.0|MIT OR", Some("MIT OR"));
         check("a v1.0.0|", Some("expected a licence"));
-        check("a v1.0.0 (https://example.org/a#1f)|MIT", Some("of crates.io"));
-        assert!(allowed("[bans]").unwrap_err().contains("one licence a line"));
+        check(
+            "a v1.0.0 (https://example.org/a#1f)|MIT",
+            Some("of crates.io"),
+        );
+        assert!(
+            allowed("[bans]")
+                .unwrap_err()
+                .contains("one licence a line")
+        );
     }
 }

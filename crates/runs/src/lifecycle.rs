@@ -378,20 +378,13 @@ impl Work<'_> {
                 Stage::Trained(trained) => *trained,
                 Stage::Training(training) => {
                     request.save(path)?;
-                    training.run(watcher, autosave, |state, log| {
+                    let trained = training.run(watcher, autosave, |state, log| {
                         unfinished::save(path, &request, state, log)
-                    })?
+                    })?;
+                    keep(path, &request, &trained)?;
+                    trained
                 }
             };
-            // First of all: whatever happens from here on, the run can be resumed.
-            match &trained.state {
-                Some(state) => unfinished::save(path, &request, state, &trained.log)?,
-                None => {
-                    // On a full disk this fails, and the results may still fit.
-                    let config = trained.separation.config();
-                    let _ = unfinished::record(path, &request, &trained.log, config);
-                }
-            }
             watcher.event(Event::Writing);
             let summary = results(data, &request, &trained, caller).write(path)?;
             if trained.state.is_none() {
@@ -422,6 +415,17 @@ impl Work<'_> {
             unfinished,
         })
     }
+}
+
+/// Keeps what training came to: whatever happens while results are made, the run can be resumed.
+fn keep(path: &Path, request: &Request, trained: &Trained) -> Result {
+    let log = &trained.log;
+    if let Some(state) = &trained.state {
+        return unfinished::save(path, request, state, log);
+    }
+    // On a full disk this fails, and the results may still fit.
+    let _ = unfinished::record_end(path, request, log, trained.separation.config());
+    Ok(())
 }
 
 fn results<'a>(

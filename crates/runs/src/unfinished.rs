@@ -36,7 +36,7 @@ use strt_io::{
     ReadOptions, SavedRestarts, config_from_toml, config_to_toml, load_model, load_restarts,
     save_model, save_restarts, write_bytes, write_text,
 };
-use strtransformer::train::{History, SessionState, StopReason};
+use strtransformer::train::{History, SessionState};
 use strtransformer::verdict::VerdictOptions;
 use strtransformer::{Config, Separation};
 
@@ -103,6 +103,9 @@ pub struct Request {
     pub config: Option<String>,
     #[serde(default)]
     pub fingerprint: Option<String>,
+    /// Whether a model in the folder is that of the end.
+    #[serde(default)]
+    trained: bool,
     /// Checksums that a table may have; the last one is that of the newest.
     #[serde(default)]
     tables: BTreeMap<String, Vec<String>>,
@@ -137,6 +140,7 @@ impl Request {
             steps: 0,
             config: Some(config_to_toml(config)),
             fingerprint: Some(hexadecimal(data.recording.fingerprint())),
+            trained: false,
             tables: BTreeMap::new(),
             checksum: String::new(),
         })
@@ -291,8 +295,19 @@ pub fn save(folder: &Path, request: &Request, state: &SessionState, log: &Log) -
     save_state(folder, state)
 }
 
+/// Writes what a run has recorded that was trained to the end: from when its model is there, only
+/// results are missing. One that an interruption has left goes, since it is not that of the end.
+pub fn record_end(folder: &Path, request: &Request, log: &Log, config: &Config) -> Result {
+    remove(folder, MODEL)?;
+    let request = Request {
+        trained: true,
+        ..request.clone()
+    };
+    record(folder, &request, log, config)
+}
+
 /// Writes what an unfinished run has recorded, and what it needs besides its state.
-pub fn record(folder: &Path, request: &Request, log: &Log, config: &Config) -> Result {
+fn record(folder: &Path, request: &Request, log: &Log, config: &Config) -> Result {
     let (n_sources, patch_sizes) = (config.n_sources, &config.branches.patch_sizes);
     let history = history::to_csv(log.rows(), n_sources, patch_sizes);
     let mut tables = vec![(HISTORY, history)];
@@ -351,13 +366,9 @@ fn save_state(folder: &Path, state: &SessionState) -> Result {
 }
 
 fn load_progress(folder: &Path, request: &Request) -> Result<Progress> {
-    // An interruption leaves a model too, and is not the end.
     let model = folder.join(MODEL);
-    if model.is_file() && request.is_recorded(folder) {
-        let separation = load_model(model)?;
-        if separation.stop_reason() != StopReason::Interrupted {
-            return Ok(Progress::Trained(Box::new(separation)));
-        }
+    if request.trained && model.is_file() && request.is_recorded(folder) {
+        return Ok(Progress::Trained(Box::new(load_model(model)?)));
     }
     if folder.join(CHECKPOINT).is_file() {
         return Ok(Progress::Running(Box::new(load_state(folder)?)));
