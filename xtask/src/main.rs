@@ -7,6 +7,7 @@
 //! there are none and Debian's packages can be had.
 
 mod browser;
+mod dependencies;
 mod python;
 mod skipped;
 mod steps;
@@ -22,8 +23,9 @@ Tasks:
   test    every test of the workspace, doc tests included, then those of the Python package in an
           environment of its own; ends with how many were skipped, and why
   wheel   wheel and source distribution of the Python package, in dist/
-  ci      formatting, lints, docs without warnings, a browser and Python for the tests, then
-          `cargo xtask test`, of which nothing may be skipped that can run
+  ci      licences and sources of dependencies, formatting, lints, docs without warnings, a
+          browser and Python for the tests, then `cargo xtask test`, of which nothing may be skipped
+          that can run
   ci --thorough
           all of that, then a model checker and sanitizers on the unsafe code";
 
@@ -89,6 +91,7 @@ fn test() -> Result<Vec<strt_testing::Skipped>, String> {
 }
 
 fn ci() -> Result<(), String> {
+    dependencies::check()?;
     steps::cargo(CHECKS)?;
     browser::provide();
     python::provide();

@@ -28,6 +28,7 @@ impl Open {
                 page.display()
             )));
         }
+        strt_runs::folder::verify(&self.run, &[REPORT])?;
         let shown = show(&page);
         print_line(&page.display().to_string());
         shown.map_err(|why| Failure::Failed(no_browser(&page, &why)))

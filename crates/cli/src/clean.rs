@@ -15,8 +15,8 @@ use clap::Args;
 use faer::{Mat, MatRef};
 use std::path::{Path, PathBuf};
 use strt_io::{
-    Opened, Prepare, ReadOptions, Signals, check_signals, load_model, rewrite_recording,
-    write_signals,
+    Opened, Prepare, ReadOptions, Signals, check_signals, check_writable, load_model,
+    rewrite_recording, write_signals,
 };
 use strt_runs::folder::MODEL;
 use strt_runs::results::summary::{Input, source_names};
@@ -300,7 +300,7 @@ impl Clean {
                     parent.display()
                 )))
             }
-            _ => Ok(()),
+            _ => Ok(check_writable(out)?),
         }
     }
 

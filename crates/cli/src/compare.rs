@@ -134,6 +134,7 @@ impl Compare {
         });
         let planned = Planned::new(&target, Kind::Comparison, self.overwrite.into())?;
         planned.must_not_hold([&*self.input].into_iter().chain(self.reference.as_deref()))?;
+        planned.must_be_writable()?;
         let reading = ReadOptions {
             prepare: self.preparing.clone().with_files_read()?,
             ..self.reading.clone()

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use strt_io::{ReadOptions, SavedRestarts, load_model, load_restarts};
-use strt_runs::folder::{CHECKPOINT, Kind, SUMMARY};
+use strt_runs::folder::{CHECKPOINT, Kind, SUMMARY, Verified, verify_all};
 use strt_runs::load_summary;
 
 #[derive(Args)]
@@ -58,14 +58,29 @@ impl Info {
 
 /// A folder that this program made: what it was made for.
 fn folder(path: &Path) -> Outcome<(String, Value)> {
-    if path.join(CHECKPOINT).is_file() {
-        return tensors(&path.join(CHECKPOINT));
-    }
-    match Kind::of(path) {
+    let checkpoint = path.join(CHECKPOINT);
+    let (mut text, json) = match Kind::of(path) {
+        _ if checkpoint.is_file() => tensors(&checkpoint),
         Some(Kind::Comparison) => comparison(path),
         Some(Kind::Problem) => problem(path),
         Some(Kind::Run | Kind::Demo) | None => run(path),
+    }?;
+    if let Some(verified) = verify_all(path)? {
+        text.push_str(&files(&verified));
     }
+    Ok((text, json))
+}
+
+/// What the checksums say.
+fn files(verified: &Verified) -> String {
+    let gone = match verified.gone.as_slice() {
+        [] => String::new(),
+        names => format!("; removed since: {}", names.join(", ")),
+    };
+    format!(
+        "  {:<19} {} as they were written{gone}\n",
+        "files", verified.whole
+    )
 }
 
 fn run(path: &Path) -> Outcome<(String, Value)> {

@@ -11,7 +11,9 @@ use clap::Args;
 use faer::MatRef;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use strt_io::{Prepare, ReadOptions, Signals, check_signals, load_model, write_signals};
+use strt_io::{
+    Prepare, ReadOptions, Signals, check_signals, check_writable, load_model, write_signals,
+};
 use strt_runs::folder::{MODEL, SUMMARY};
 use strt_runs::load_summary;
 use strt_runs::results::summary::source_names;
@@ -79,6 +81,7 @@ impl Transform {
                 parent.display()
             )));
         }
+        check_writable(&out)?;
         let model = load_model(&model_path)?;
         let n_channels = model.channel_names().len();
         // A model that was moved out of its folder has no summary.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Place, fixture, snapshot};
+use common::{Place, fixture, refused, snapshot};
 use std::fmt::Write;
 use strt_testing::{Missing, skip};
 
@@ -183,19 +183,19 @@ fn an_unreadable_file_is_refused() {
     );
 }
 
-/// A file system of 100 kB, in a name space of our own, so that no rights are needed.
+/// Separates on a file system of so many kB, in a name space of our own, so that no rights are
+/// needed, then runs a script there. `None` where nothing may be mounted.
 #[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_is_refused_and_leaves_nothing() {
+fn on_a_small_disk(place: &Place, size: u32, then: &str) -> Option<common::Ran> {
     use std::process::Command;
-    let place = Place::new();
     place.problem("300");
     std::fs::create_dir(place.path("disk")).unwrap();
     let script = format!(
-        "mount -t tmpfs -o size=100k tmpfs disk || exit 99
-         {} separate data/observations.csv -k 2 --steps 2 --out disk/run
+        "mount -t tmpfs -o size={size}k tmpfs disk || exit 99
+         strt() {{ {} \"$@\"; }}
+         strt separate data/observations.csv -k 2 --steps 2 -q --out disk/run
          status=$?
-         ls -A disk
+         {then}
          exit $status",
         env!("CARGO_BIN_EXE_strt")
     );
@@ -208,15 +208,127 @@ fn a_full_disk_is_refused_and_leaves_nothing() {
         Ok(output) => Some(common::Ran::new(output)),
         Err(_) => None,
     };
-    let Some(ran) = ran.filter(|ran| !ran.stderr.contains("unshare")) else {
+    ran.filter(|ran| !ran.stderr.contains("unshare"))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_model_and_what_fits() {
+    let place = Place::new();
+    // Room for the model and small files, not for the page. Once there is more, the rest is made up
+    // for without training.
+    let then = "strt transform disk/run.partial data/observations.csv --out new.npy -q || exit 98
+                ls -A disk/run.partial
+                mount -o remount,size=9000k disk || exit 99
+                strt resume disk/run -q || exit 97
+                ls -A disk disk/run";
+    let Some(ran) = on_a_small_disk(&place, MODEL_BUT_NO_PAGE, then) else {
+        skip(Missing::SmallDisk);
+        return;
+    };
+    assert_eq!(ran.status, 1, "{}\n{}", ran.stdout, ran.stderr);
+    for words in [
+        "No space left on device",
+        "there is space",
+        "missing: ",
+        "report.html; written: history.csv, model.safetensors, config.toml",
+        "resume it with `strt resume disk/run.partial`",
+    ] {
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+    let (full, made_up) = ran.stdout.split_once("disk:\n").unwrap();
+    assert!(full.contains("model.safetensors") && !full.contains("report.html"));
+    assert!(
+        made_up.starts_with("run\n") && made_up.contains("report.html"),
+        "{made_up}"
+    );
+    assert!(!made_up.contains("run.json"), "{made_up}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_without_room_for_the_model_keeps_what_was_asked_for() {
+    let place = Place::new();
+    let Some(ran) = on_a_small_disk(&place, 100, "ls -A disk/run.partial") else {
         skip(Missing::SmallDisk);
         return;
     };
     assert_eq!(ran.status, 1, "{}\n{}", ran.stdout, ran.stderr);
     assert!(
-        ran.stderr.contains("No space left on device") && ran.stderr.contains("there is space"),
+        ran.stderr.contains("missing: model.safetensors"),
         "{}",
         ran.stderr
     );
-    assert_eq!(ran.stdout, "", "the disk is as it was");
+    assert!(ran.stdout.contains("run.json"), "{}", ran.stdout);
+}
+
+/// In kB, for the run of [`on_a_small_disk`].
+#[cfg(target_os = "linux")]
+const MODEL_BUT_NO_PAGE: u32 = 960;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_that_cannot_be_written_is_refused_before_any_work() {
+    let place = common::separated();
+    let recording = "data/observations.csv";
+    for arguments in [
+        &["separate", recording, "-k", "3", "--out", "/proc/run"][..],
+        &["compare", recording, "-k", "3", "--out", "/proc/run"],
+        &["generate", "gp", "--out", "/proc/run"],
+        &[
+            "transform",
+            "observations.strt",
+            recording,
+            "--out",
+            "/proc/run.npy",
+        ],
+        &[
+            "clean",
+            "observations.strt",
+            "--remove",
+            "s1",
+            "--out",
+            "/proc/run.csv",
+        ],
+    ] {
+        refused(&place, arguments, 1, "/proc/run");
+        let ran = place.strt(arguments);
+        assert!(ran.stderr.contains("check that"), "{}", ran.stderr);
+        // Not a line about the recording: it was not read.
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    }
+}
+
+/// Values whose squares no f64 can hold.
+#[test]
+fn denormal_and_huge_values_are_scaled() {
+    let place = Place::new();
+    place.problem("300");
+    let text = place.text("data/observations.csv");
+    for (name, factor) in [("tiny", 1e-310), ("huge", 1e300), ("largest", 2e307)] {
+        let lines = text.lines().enumerate().map(|(i, line)| {
+            let scaled = |(c, cell): (usize, &str)| match cell.parse::<f64>() {
+                Ok(value) if c > 0 && i > 0 => (value * factor).to_string(),
+                _ => cell.to_string(),
+            };
+            let cells: Vec<String> = line.split(',').enumerate().map(scaled).collect();
+            cells.join(",") + "\n"
+        });
+        let file = format!("{name}.csv");
+        place.write(&file, lines.collect::<String>());
+        let out = format!("{name}.run");
+        place.done(&[&["separate", &file, "-o", &out][..], &common::FAST].concat());
+        let agreement = place.json(&format!("{out}/summary.json"))["explained_variance"].clone();
+        assert!(agreement.as_f64().unwrap() > 0.9, "{name}: {agreement}");
+        place.done(&["clean", &out, "--remove", "s1", "-q"]);
+    }
+    place.done(&[&["separate", "data/observations.csv"][..], &common::FAST].concat());
+    for name in ["tiny", "huge", "largest"] {
+        let ran = place.done(&["evaluate", &format!("{name}.run"), "observations.strt"]);
+        assert!(
+            ran.stdout.contains("3 of 3 sources are the same"),
+            "{name}: {}",
+            ran.stdout
+        );
+    }
 }

@@ -139,7 +139,8 @@ fn a_killed_run_is_resumed_from_its_last_checkpoint() {
     signal(&child, "KILL");
     child.wait().unwrap();
     assert!(!place.path("run").exists());
-    // The crash may have come between two files: whatever is ahead of the checkpoint is dropped.
+    // The crash may have come between two files: whatever is ahead of the checkpoint is dropped. By
+    // hand this can only be done in the folder of a program that knew no checksums.
     let history = place.text("run.partial/history.csv");
     let last = history.lines().last().unwrap();
     let (restart, rest) = last.split_once(',').unwrap();
@@ -148,6 +149,15 @@ fn a_killed_run_is_resumed_from_its_last_checkpoint() {
         "run.partial/history.csv",
         format!("{history}{restart},59,{values}\n"),
     );
+    let ran = place.strt(&["resume", "run.partial"]);
+    assert_eq!(ran.status, 1);
+    let words = "history.csv: expected what strt wrote: its checksum is";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    let mut request = place.json("run.partial/run.json");
+    for name in ["tables", "checksum"] {
+        request.as_object_mut().unwrap().remove(name).unwrap();
+    }
+    place.write("run.partial/run.json", request.to_string());
 
     let words = arguments("run", "60");
     let ran = place.strt(&words.iter().map(String::as_str).collect::<Vec<_>>());
@@ -293,8 +303,29 @@ fn two_runs_do_not_share_a_folder() {
     signal(&child, "KILL");
     child.wait().unwrap();
     std::thread::sleep(Duration::from_millis(50));
-    // Nothing to resume was left yet, so the folder is used again.
+    // Nothing was saved yet, so the folder is used again.
     assert!(place.path("run.partial").is_dir());
     run(&place, &["-o", "run", "-q"]);
     assert!(!place.path("run.partial").exists());
+}
+
+#[test]
+fn a_run_killed_before_its_first_autosave_is_resumed_from_its_beginning() {
+    let place = Place::new();
+    place.problem("300");
+    whole(&place, "600");
+    let mut child = started(&place, &arguments("run", "600"), "step 60/1200");
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    assert_eq!(place.names("run.partial"), [".strt", "run.json"]);
+    let ran = place.strt(&["info", "run.partial"]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.stderr.contains("an unfinished run"), "{}", ran.stderr);
+    let ran = place.done(&["resume", "run"]);
+    assert!(
+        ran.stderr.contains("resumed after step 0"),
+        "{}",
+        ran.stderr
+    );
+    same_bits(&place);
 }

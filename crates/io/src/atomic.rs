@@ -44,7 +44,38 @@ pub(crate) fn write(
 /// # Errors
 /// [`Error::Io`] or [`Error::NotAFile`]; an old file is then left as it was.
 pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<()> {
-    write(path.as_ref(), |file| file.write_all(text.as_bytes()))
+    write_bytes(path, text.as_bytes())
+}
+
+/// Writes a file of any kind, whole or not at all.
+///
+/// # Errors
+/// [`Error::Io`] or [`Error::NotAFile`]; an old file is then left as it was.
+pub fn write_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+    write(path.as_ref(), |file| file.write_all(bytes))
+}
+
+/// Whether a file can be written at `path`, which is left as it is: better before the work than
+/// after it.
+///
+/// # Errors
+/// [`Error::Io`] when the system refuses a file in that directory.
+pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    // Removed when it is dropped.
+    tempfile::Builder::new()
+        .prefix(".strt-")
+        .suffix(".partial")
+        .tempfile_in(directory_of(path))
+        .map(drop)
+        .map_err(Error::writing(path))
+}
+
+fn directory_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
 }
 
 pub(crate) fn not_a_file(path: &Path, found: &'static str) -> Error {
@@ -59,10 +90,7 @@ fn replace(
 ) -> io::Result<()> {
     // Through a symbolic link the file behind it is replaced, not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let directory = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
-    };
+    let directory = directory_of(&target);
     let mut builder = tempfile::Builder::new();
     builder.prefix(".strt-").suffix(".partial");
     #[cfg(unix)]

@@ -48,6 +48,16 @@ pub fn load_config(path: impl AsRef<Path>) -> Result<Config> {
     Ok(config)
 }
 
+/// Reads a configuration that [`config_to_toml`] wrote; `path` is what messages call the text. The
+/// values are not judged.
+///
+/// # Errors
+/// [`Error::ConfigText`] with line and column when the text is not TOML, a key is unknown or a
+/// value has the wrong type.
+pub fn config_from_toml(path: impl AsRef<Path>, text: &str) -> Result<Config> {
+    parse(text).map_err(|fault| fault.at(path.as_ref()))
+}
+
 /// A file as text.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     String::from_utf8(atomic::read(path)?).map_err(|error| Error::ConfigText {

@@ -102,7 +102,7 @@
 //! f32 engine exactly. The same contents give the same bytes. A model has exactly the
 //! tensors below; T samples, m channels, K sources, R patch sizes.
 //!
-//! The metadata map (`__metadata__`) has four entries; others are ignored:
+//! The metadata map (`__metadata__`) has these entries; others are refused:
 //!
 //! | entry | contents |
 //! |---|---|
@@ -110,6 +110,7 @@
 //! | `version` | `2`; others are refused |
 //! | `config` | the resolved configuration as TOML |
 //! | `state` | the scalars as a JSON object; `NaN`, `inf` and `-inf` are strings |
+//! | `checksum` | CRC-32 of the file with zeros in the place of these eight digits |
 //!
 //! ## Models
 //!
@@ -177,6 +178,7 @@
 
 mod atomic;
 mod checkpoint;
+pub mod checksum;
 mod commented;
 mod config;
 mod error;
@@ -189,12 +191,12 @@ mod records;
 mod tensors;
 mod write;
 
-pub use atomic::write_text;
+pub use atomic::{check_writable, write_bytes, write_text};
 pub use checkpoint::{
     SavedRestarts, load_checkpoint, load_restarts, save_checkpoint, save_restarts,
 };
 pub use commented::config_to_commented_toml;
-pub use config::{config_to_toml, load_config, save_config};
+pub use config::{config_from_toml, config_to_toml, load_config, save_config};
 pub use error::{Error, Result};
 pub use model::{load_model, load_model_with, model_from_bytes, model_to_bytes, save_model};
 pub use overlay::{Layer, overlay, overlay_all};

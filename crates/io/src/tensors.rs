@@ -5,6 +5,7 @@
 //! `safetensors` crate and checks, tensor by tensor, name, type, shape and numbers. Which tensors
 //! there are is the business of `model` and `checkpoint`.
 
+use crate::checksum::{self, Seal, UNSEALED};
 use crate::config;
 use crate::error::{Error, Result};
 use faer::{Mat, MatRef};
@@ -14,6 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 use strtransformer::Config;
 
@@ -21,6 +23,9 @@ use strtransformer::Config;
 pub(crate) const VERSION: u64 = 2;
 
 const HEADER_LENGTH_BYTES: usize = 8;
+
+/// Every entry that the metadata may have; a checksum only since there are any.
+const ENTRIES: [&str; 5] = ["format", "version", "config", "state", checksum::ENTRY];
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +80,7 @@ impl Encoder {
             ("version", VERSION.to_string()),
             ("config", config::config_to_toml(config)),
             ("state", state),
+            (checksum::ENTRY, UNSEALED.to_string()),
         ];
         Encoder {
             metadata: metadata.into(),
@@ -123,10 +129,16 @@ impl Encoder {
         header.resize(header.len().next_multiple_of(HEADER_LENGTH_BYTES), b' ');
         let mut bytes = Vec::with_capacity(HEADER_LENGTH_BYTES + header.len() + self.data.len());
         bytes.extend((header.len() as u64).to_le_bytes());
-        bytes.extend(header);
+        bytes.extend(&header);
         bytes.extend(self.data);
+        checksum::seal(&mut bytes, header_of(header.len()));
         Encoded(bytes)
     }
+}
+
+/// Where the header is in a file.
+fn header_of(length: usize) -> Range<usize> {
+    HEADER_LENGTH_BYTES..HEADER_LENGTH_BYTES + length
 }
 
 /// The bytes of a file.
@@ -198,6 +210,8 @@ pub(crate) struct Decoder<'a> {
     path: &'a Path,
     origin: Origin,
     header: Metadata,
+    /// What the checksum of the file says.
+    seal: Seal,
     data: &'a [u8],
     unread: BTreeSet<String>,
 }
@@ -218,6 +232,7 @@ impl<'a> Decoder<'a> {
         let decoder = Decoder {
             path,
             origin,
+            seal: checksum::check(bytes, header_of(header_length)),
             data: &bytes[HEADER_LENGTH_BYTES + header_length..],
             unread: header.offset_keys().into_iter().collect(),
             header,
@@ -414,15 +429,35 @@ impl<'a> Decoder<'a> {
             .collect()
     }
 
-    /// Ends the reading; a tensor that nobody asked for is a fault.
+    /// Ends the reading: a tensor that nobody asked for is a fault, and so is a checksum that does
+    /// not hold. That comes last, because every other fault has a place.
     pub fn finish(self) -> Result<()> {
-        match self.unread.first() {
-            None => Ok(()),
-            Some(name) => Err(self.content(
+        if let Some(name) = self.unread.first() {
+            return Err(self.content(
                 format!("tensor `{name}`"),
                 "only the tensors of this format",
                 "a tensor that does not belong to it",
-            )),
+            ));
         }
+        let metadata = self.header.metadata().iter().flatten();
+        for (key, _) in metadata {
+            if !ENTRIES.contains(&key.as_str()) {
+                return Err(self.content(
+                    "metadata",
+                    format!("the entries {}", ENTRIES.join(", ")),
+                    format!("`{key}`"),
+                ));
+            }
+        }
+        // Without the entry it was written by an earlier program, and cannot be judged.
+        let is_sealed = self.metadata(checksum::ENTRY).is_some();
+        if is_sealed && self.seal != Seal::Whole {
+            return Err(self.content(
+                "checksum",
+                "that of the file as it was saved",
+                "another one: some of its bytes have changed",
+            ));
+        }
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! The laboratory: what is measured of StrTransformer and what is checked of its paper.
 //!
 //! ```text
-//! cargo run --release -p strt-lab -- recovery | trust | count | labels | speed | verify
+//! cargo run --release -p strt-lab -- recovery | trust | count | labels | speed | verify | kill
 //! ```
 //!
 //! In: a command line. Out: tables, JSON and pages, and an exit status. It uses the library as a
@@ -17,12 +17,14 @@
 //! | `speed` | time, arithmetic rate and memory of the training loop, also against PyTorch |
 //! | [`theory`] | the paper's claims as experiments that pass or fail |
 //! | `verify` | runs these experiments and writes their page |
+//! | `kill` | whether anything is lost when the program is killed |
 //!
 //! The Python programs that `recovery` and `speed` talk to are in `benchmarks/`. What the figures
 //! mean is in `docs/recovery.md`, `docs/speed.md` and `docs/theory.md`.
 
 mod count;
 mod error;
+mod kill;
 mod labels;
 mod recovery;
 mod speed;
@@ -67,6 +69,8 @@ enum Command {
     SpeedChild(speed::Child),
     /// Check the paper's claims by experiment.
     Verify(verify::Verify),
+    /// Kill the program at random moments, and see whether anything is lost.
+    Kill(kill::Kill),
 }
 
 impl Command {
@@ -77,6 +81,7 @@ impl Command {
             Command::Count(count) => return count.run(),
             Command::Labels(labels) => return labels.run(),
             Command::Verify(verify) => return verify.run(typed),
+            Command::Kill(kill) => return kill.run(),
             Command::Speed(speed) => speed.run(),
             Command::SpeedChild(child) => child.run(),
         };
@@ -88,6 +93,9 @@ impl Command {
 /// status.
 pub fn main_from(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(status) = kill::run_program(&arguments) {
+        return status;
+    }
     let parsed = match Arguments::try_parse_from(&arguments) {
         Ok(parsed) => parsed,
         Err(error) => {

@@ -2,7 +2,7 @@
 //! a result that is held in memory. Making a run is the business of [`crate::lifecycle`].
 
 use crate::error::{Error, Result};
-use crate::folder::{self, CHECKPOINT, Kind, MODEL, Planned, SUMMARY};
+use crate::folder::{self, Kind, MODEL, Planned, SUMMARY, can_be_resumed, has_begun, verify};
 use crate::numbers_csv::TO_LOAD;
 use crate::results::summary::Summary;
 use crate::results::{EVENTS, HISTORY, Results, SCORES, events, history, scores};
@@ -31,7 +31,7 @@ pub struct Contents {
 /// When it is not the folder of a run, or a file in it is missing, damaged or of another run; the
 /// message names the file.
 pub fn load(folder: &Path) -> Result<Contents> {
-    let mut summary = load_summary(folder)?;
+    let mut summary = read_summary(folder)?;
     summary.input.events = events::read(&folder.join(EVENTS), TO_LOAD)?;
     let separation = load_model(folder.join(MODEL))?;
     check_one_run(folder, &summary, &separation)?;
@@ -42,6 +42,8 @@ pub fn load(folder: &Path) -> Result<Contents> {
         path if path.is_file() => scores::read(&path, n_sources, TO_LOAD)?,
         _ => Vec::new(),
     };
+    // Last: what is wrong with a file is said better by who reads it. A model has its own.
+    verify(folder, &[SUMMARY, EVENTS, HISTORY, SCORES])?;
     let log = Log {
         scores,
         steps: (summary.steps_per_second * summary.wall_seconds).round() as usize,
@@ -53,7 +55,7 @@ pub fn load(folder: &Path) -> Result<Contents> {
         summary,
         separation,
         log,
-        unfinished: folder.join(CHECKPOINT).is_file(),
+        unfinished: can_be_resumed(folder),
     })
 }
 
@@ -62,10 +64,16 @@ pub fn load(folder: &Path) -> Result<Contents> {
 /// # Errors
 /// When it is not the folder of a run, or the file is not as it was written.
 pub fn load_summary(folder: &Path) -> Result<Summary> {
+    let summary = read_summary(folder)?;
+    verify(folder, &[SUMMARY])?;
+    Ok(summary)
+}
+
+fn read_summary(folder: &Path) -> Result<Summary> {
     let path = folder.join(SUMMARY);
     if !path.is_file() {
         let unfinished = folder::unfinished(folder);
-        let found = if unfinished.join(CHECKPOINT).is_file() {
+        let found = if has_begun(&unfinished) {
             format!("an unfinished run in {}", unfinished.display())
         } else if folder.is_dir() {
             "no such file in it".into()

@@ -167,6 +167,22 @@ pub enum Error {
         /// The folder that was to be resumed, as given.
         folder: PathBuf,
     },
+    /// A run to be resumed was started with another recording.
+    OtherRecording {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// What differs.
+        how: String,
+    },
+    /// Some results could not be written; the others are there.
+    Incomplete {
+        /// The files that are missing.
+        missing: Vec<String>,
+        /// Those that are there.
+        written: Vec<String>,
+        /// Why the first of the missing ones could not be written.
+        source: Box<Error>,
+    },
     /// The folder holds a run, but not the one that was asked for.
     Different {
         /// The folder.
@@ -401,6 +417,27 @@ impl Error {
                 folder.display(),
                 (wording.resume_with_recording)(folder)
             ),
+            Error::OtherRecording { folder, how } => format!(
+                "{}: saved state: expected the recording that the run was started with, found \
+                 another: {how}; give the right one: `{}`",
+                folder.display(),
+                (wording.resume_with_recording)(folder)
+            ),
+            Error::Incomplete {
+                missing,
+                written,
+                source,
+            } => {
+                let written = match written.as_slice() {
+                    [] => "nothing was written".into(),
+                    names => format!("written: {}", names.join(", ")),
+                };
+                format!(
+                    "{}\nmissing: {}; {written}",
+                    source.message(wording),
+                    missing.join(", ")
+                )
+            }
             Error::Different { folder, how } => format!(
                 "{}: expected the run that was asked for, found another: {how}; choose another \
                  {out}, or replace it with {overwrite}",

@@ -24,14 +24,14 @@ use crate::results::count::CountSummary;
 use crate::results::summary::{Summary, source_names};
 use crate::same;
 use crate::training::{Trained, Training};
-use crate::unfinished::{self, Request, Unfinished};
+use crate::unfinished::{self, Progress, Request, Unfinished};
 use crate::watcher::{Event, Watcher};
 use faer::Mat;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strt_io::Signals;
-use strtransformer::Config;
 use strtransformer::config::Plan;
+use strtransformer::{Config, Recording, Separation};
 
 /// What [`ensure`] has done.
 pub enum Ensured {
@@ -52,6 +52,7 @@ pub fn start<W: Watcher + ?Sized>(
     watcher: &mut W,
 ) -> Result<Contents> {
     let planned = planned(order, target)?;
+    planned.must_be_writable()?;
     Asked::read(order, watcher)?.begin(planned, watcher)
 }
 
@@ -154,7 +155,7 @@ fn ensure_from<W: Watcher + ?Sized>(
         Place::Finished(folder) => {
             let asked = Asked::read(order, watcher)?;
             let contents = contents::load(folder)?;
-            match asked.differs_from_finished(&contents)? {
+            match asked.differs_from_trained(&contents.separation)? {
                 None => Ok(Ensured::There(Box::new(contents))),
                 Some(how) => asked
                     .replace(folder.clone(), how, target, watcher)
@@ -197,14 +198,26 @@ impl<'a> Asked<'a> {
     }
 
     fn differs_from_unfinished(&self, there: &Unfinished) -> Result<Option<String>> {
-        let (checkpoint, scored) = (there.checkpoint(), there.request.reference.is_some());
-        Ok(same::config(&checkpoint.config, self.plan()?.config())
-            .or_else(|| same::fingerprint(checkpoint, &self.data.recording))
-            .or_else(|| same::scoring(scored, self.data.reference.is_some())))
+        let recording = &self.data.recording;
+        let differs = match &there.progress {
+            Progress::Begun(config) => {
+                let begun = config.check(recording);
+                let begun = begun.map_err(Error::of_run(&self.data.input.path))?;
+                same::config(begun.config(), self.plan()?.config())
+                    .or_else(|| other_recording(&there.request, recording))
+            }
+            Progress::Running(state) => {
+                let checkpoint = &state.running[0];
+                same::config(&checkpoint.config, self.plan()?.config())
+                    .or_else(|| same::fingerprint(checkpoint.fingerprint, recording))
+            }
+            Progress::Trained(separation) => self.differs_from_trained(separation)?,
+        };
+        let scored = there.request.reference.is_some();
+        Ok(differs.or_else(|| same::scoring(scored, self.data.reference.is_some())))
     }
 
-    fn differs_from_finished(&self, there: &Contents) -> Result<Option<String>> {
-        let separation = &there.separation;
+    fn differs_from_trained(&self, separation: &Separation) -> Result<Option<String>> {
         Ok(same::config(separation.config(), self.plan()?.config())
             .or_else(|| same::recording(separation, &self.data.recording)))
     }
@@ -237,10 +250,10 @@ impl<'a> Asked<'a> {
             .map_err(Error::of_run(&data.input.path))?;
         self.check_formats(planned.target())?;
         let work = Work {
-            request: Request::new(order, data, source_count.clone())?,
+            request: Request::new(order, data, config, source_count.clone())?,
             folder: planned.begin()?,
             data,
-            training,
+            training: Stage::Training(Box::new(training)),
             autosave: order.autosave,
             caller: order.caller,
         };
@@ -286,16 +299,32 @@ fn take_up<W: Watcher + ?Sized>(
     }
     let Unfinished {
         request,
-        state,
+        progress,
         log,
     } = unfinished;
-    let reference = data.reference.as_deref();
-    let training = Training::resume(&data.recording, reference, state, log, request.log_every)
-        .map_err(Error::of_run(from.display()))?;
+    let (recording, reference) = (&data.recording, data.reference.as_deref());
+    let every = request.log_every;
+    let steps_done = log.steps;
+    let training = match progress {
+        Progress::Begun(config) => {
+            refuse_other_recording(&request, recording, from)?;
+            Training::new(recording, reference, &config, every)
+                .map(|training| Stage::Training(Box::new(training)))
+        }
+        Progress::Running(state) => Training::resume(recording, reference, *state, log, every)
+            .map(|training| Stage::Training(Box::new(training))),
+        Progress::Trained(separation) => {
+            refuse_other_recording(&request, recording, from)?;
+            Ok(Stage::Trained(Box::new(Trained {
+                separation: *separation,
+                log,
+                state: None,
+            })))
+        }
+    };
+    let training = training.map_err(Error::of_run(from.display()))?;
     let folder = planned.take_over(from)?;
-    watcher.event(Event::Resumed {
-        steps_done: training.steps_done(),
-    });
+    watcher.event(Event::Resumed { steps_done });
     let work = Work {
         folder,
         request,
@@ -307,12 +336,36 @@ fn take_up<W: Watcher + ?Sized>(
     work.finish(watcher)
 }
 
+/// How the recording differs from that of a run that has no checkpoint.
+fn other_recording(request: &Request, recording: &Recording) -> Option<String> {
+    let there = u64::from_str_radix(request.fingerprint.as_deref()?, 16).ok()?;
+    same::fingerprint(there, recording)
+}
+
+fn refuse_other_recording(request: &Request, recording: &Recording, from: &Path) -> Result {
+    match other_recording(request, recording) {
+        None => Ok(()),
+        Some(how) => Err(Error::OtherRecording {
+            folder: from.to_owned(),
+            how,
+        }),
+    }
+}
+
+/// What is left to be done.
+enum Stage<'a> {
+    /// Everything.
+    Training(Box<Training<'a>>),
+    /// The results.
+    Trained(Box<Trained>),
+}
+
 /// A run in the folder it works in, ready to be trained.
 struct Work<'a> {
     folder: Working,
     request: Request,
     data: &'a Data<'a>,
-    training: Training<'a>,
+    training: Stage<'a>,
     autosave: Duration,
     caller: &'static Caller,
 }
@@ -330,18 +383,21 @@ impl Work<'_> {
         } = self;
         let path = folder.path();
         let train_and_write = || -> Result<(Trained, Summary)> {
-            request.save(path)?;
-            let trained = training.run(watcher, autosave, |state, log| {
-                unfinished::save(path, &request, state, log)
-            })?;
-            if let Some(state) = &trained.state {
-                // First of all: whatever happens from here on, the run can be resumed.
-                unfinished::save(path, &request, state, &trained.log)?;
-            }
+            let trained = match training {
+                Stage::Trained(trained) => *trained,
+                Stage::Training(training) => {
+                    request.save(path)?;
+                    let trained = training.run(watcher, autosave, |state, log| {
+                        unfinished::save(path, &request, state, log)
+                    })?;
+                    keep(path, &request, &trained)?;
+                    trained
+                }
+            };
             watcher.event(Event::Writing);
             let summary = results(data, &request, &trained, caller).write(path)?;
             if trained.state.is_none() {
-                unfinished::remove(path)?;
+                unfinished::remove_state(path)?;
             }
             watcher.event(Event::Written);
             Ok((trained, summary))
@@ -357,6 +413,9 @@ impl Work<'_> {
         } else {
             folder.publish()?
         };
+        if !unfinished {
+            unfinished::remove_request(&place)?;
+        }
         Ok(Contents {
             place,
             summary,
@@ -365,6 +424,17 @@ impl Work<'_> {
             unfinished,
         })
     }
+}
+
+/// Keeps what training came to: whatever happens while results are made, the run can be resumed.
+fn keep(path: &Path, request: &Request, trained: &Trained) -> Result {
+    let log = &trained.log;
+    if let Some(state) = &trained.state {
+        return unfinished::save(path, request, state, log);
+    }
+    // On a full disk this fails, and the results may still fit.
+    let _ = unfinished::record_end(path, request, log, trained.separation.config());
+    Ok(())
 }
 
 fn results<'a>(

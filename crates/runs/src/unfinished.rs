@@ -1,5 +1,5 @@
-//! An unfinished run on disk, so that it can be resumed: after Ctrl-C, or after a crash from the
-//! last autosave.
+//! An unfinished run on disk, so that it can be resumed: after Ctrl-C, after a crash from the last
+//! autosave, or, before the first one, from its beginning.
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -7,31 +7,39 @@
 //! | `checkpoint.safetensors` | the restarts in progress, and how the others ended |
 //! | `best.safetensors` | the best of those that have ended |
 //! | `history.csv`, `scores.csv` | what was recorded so far |
+//! | `model.safetensors` | where training has ended, its result |
 //!
 //! Each file is replaced whole. The checkpoint is written last: whatever a crash leaves, the other
 //! files are at most ahead of it, and what is ahead is dropped when the run is resumed (of steps
 //! and seconds, which only tell how long it took, it is kept). Of a recording or a reference that
 //! was held in memory only that is kept: whoever resumes the run gives it again.
+//!
+//! A changed byte is noticed. `run.json`, models and checkpoints have their own checksum; those of
+//! the tables are in `run.json`, which is written before them and therefore allows two: that of the
+//! table that is there, and that of the one to come.
 
 use crate::data::{Data, absolute};
 use crate::error::{Error, InPlaceOfARun, Result};
-use crate::folder::{CHECKPOINT, SUMMARY};
+use crate::folder::{CHECKPOINT, MODEL, RUN, SUMMARY, has_begun};
 use crate::format::Format;
 use crate::numbers_csv::TO_RESUME;
 use crate::order::{Order, ResumeOptions, Source, Truth};
 use crate::results::count::CountSummary;
-use crate::results::{HISTORY, SCORES, history, scores, write_json};
+use crate::results::{HISTORY, SCORES, history, scores};
 use crate::training::Log;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use strt_io::checksum::{self, Seal, UNSEALED};
 use strt_io::{
-    ReadOptions, SavedRestarts, load_model, load_restarts, save_model, save_restarts, write_text,
+    ReadOptions, SavedRestarts, config_from_toml, config_to_toml, load_model, load_restarts,
+    save_model, save_restarts, write_bytes, write_text,
 };
-use strtransformer::train::{Checkpoint, History, SessionState};
+use strtransformer::train::{History, SessionState};
 use strtransformer::verdict::VerdictOptions;
+use strtransformer::{Config, Separation};
 
-const RUN: &str = "run.json";
 const BEST: &str = "best.safetensors";
 
 /// Where the data of a run are, as it is kept with the run.
@@ -89,6 +97,21 @@ pub struct Request {
     /// Time and steps of the training so far, all restarts together.
     pub seconds: f64,
     pub steps: usize,
+    /// The configuration that was asked for, as TOML, and the fingerprint of the recording in
+    /// hexadecimal digits: what a run without a checkpoint is begun with again.
+    #[serde(default)]
+    pub config: Option<String>,
+    #[serde(default)]
+    pub fingerprint: Option<String>,
+    /// Whether a model in the folder is that of the end.
+    #[serde(default)]
+    trained: bool,
+    /// Checksums that a table may have; the last one is that of the newest.
+    #[serde(default)]
+    tables: BTreeMap<String, Vec<String>>,
+    /// Of the file itself; the last entry.
+    #[serde(default)]
+    checksum: String,
 }
 
 fn judged() -> Option<VerdictOptions> {
@@ -100,6 +123,7 @@ impl Request {
     pub fn new(
         order: &Order<'_>,
         data: &Data<'_>,
+        config: &Config,
         source_count: Option<CountSummary>,
     ) -> Result<Request> {
         Ok(Request {
@@ -114,12 +138,51 @@ impl Request {
             source_count,
             seconds: 0.0,
             steps: 0,
+            config: Some(config_to_toml(config)),
+            fingerprint: Some(hexadecimal(data.recording.fingerprint())),
+            trained: false,
+            tables: BTreeMap::new(),
+            checksum: String::new(),
         })
     }
 
     /// Writes it; to be done before the first step.
     pub fn save(&self, folder: &Path) -> Result {
-        write_json(&folder.join(RUN), self)
+        let unsealed = Request {
+            checksum: UNSEALED.into(),
+            ..self.clone()
+        };
+        let mut text = serde_json::to_vec_pretty(&unsealed)?;
+        text.push(b'\n');
+        let json = 0..text.len();
+        checksum::seal(&mut text, json);
+        write_bytes(folder.join(RUN), &text)?;
+        Ok(())
+    }
+
+    /// Refuses a table that is neither the one before the last nor the last that was recorded.
+    fn check_table(&self, path: &Path, name: &str) -> Result {
+        let Some(allowed) = self.tables.get(name) else {
+            return Ok(()); // of an earlier program
+        };
+        let found = checksum::of_file(path).map_err(Error::file("read", path))?;
+        if allowed.contains(&found) {
+            return Ok(());
+        }
+        Err(Error::Damaged {
+            path: path.to_owned(),
+            found: format!("its checksum is {found}, and was {}", allowed.join(" or ")),
+            remedy: TO_RESUME,
+        })
+    }
+
+    /// Whether everything that was recorded is in its table.
+    fn is_recorded(&self, folder: &Path) -> bool {
+        let mut tables = self.tables.iter();
+        let newest = |(name, sums): (&String, &Vec<String>)| {
+            checksum::of_file(&folder.join(name)).ok().as_ref() == sums.last()
+        };
+        !self.tables.is_empty() && tables.all(newest)
     }
 
     /// Notes where the data are now.
@@ -164,17 +227,27 @@ impl Request {
     }
 }
 
+/// How far an unfinished run has come.
+pub enum Progress {
+    /// It was killed before its first checkpoint; with this configuration it begins again.
+    Begun(Box<Config>),
+    /// It is between two steps.
+    Running(Box<SessionState>),
+    /// It was trained to the end, and some of its results are missing.
+    Trained(Box<Separation>),
+}
+
 /// An unfinished run, read from its folder.
 pub struct Unfinished {
     pub request: Request,
-    pub state: SessionState,
+    pub progress: Progress,
     pub log: Log,
 }
 
 impl Unfinished {
     /// Reads it.
     pub fn load(folder: &Path) -> Result<Unfinished> {
-        if !folder.join(CHECKPOINT).is_file() {
+        if !has_begun(folder) {
             return Err(Error::NotUnfinished {
                 folder: folder.to_owned(),
                 found: match (folder.is_dir(), folder.join(SUMMARY).is_file()) {
@@ -185,26 +258,32 @@ impl Unfinished {
             });
         }
         let request = load_request(&folder.join(RUN))?;
-        let state = load_state(folder)?;
-        let log = load_log(folder, &request, &state)?;
+        let progress = load_progress(folder, &request)?;
+        let log = load_log(folder, &request, &progress)?;
         Ok(Unfinished {
             request,
-            state,
+            progress,
             log,
         })
     }
 
-    /// One of the restarts in progress: they share configuration and recording.
-    pub fn checkpoint(&self) -> &Checkpoint {
-        &self.state.running[0]
-    }
-
     /// Sets another number of threads, which never changes a result.
     pub fn set_threads(&mut self, threads: usize) {
-        for checkpoint in &mut self.state.running {
-            checkpoint.config.threads = threads;
+        match &mut self.progress {
+            Progress::Begun(config) => config.threads = threads,
+            Progress::Running(state) => {
+                for checkpoint in &mut state.running {
+                    checkpoint.config.threads = threads;
+                }
+            }
+            Progress::Trained(_) => {}
         }
     }
+}
+
+/// A fingerprint as it stands in `run.json`, where no reader takes it for a number.
+pub fn hexadecimal(fingerprint: u64) -> String {
+    format!("{fingerprint:016x}")
 }
 
 /// Writes an unfinished run.
@@ -212,37 +291,70 @@ pub fn save(folder: &Path, request: &Request, state: &SessionState, log: &Log) -
     let Some(config) = state.config() else {
         return Ok(()); // all restarts have ended: the results are written next
     };
-    let request = Request {
-        seconds: log.seconds,
-        steps: log.steps,
-        ..request.clone()
-    };
-    request.save(folder)?;
-    write_text(
-        folder.join(HISTORY),
-        &history::to_csv(log.rows(), config.n_sources, &config.branches.patch_sizes),
-    )?;
-    if !log.scores.is_empty() {
-        write_text(
-            folder.join(SCORES),
-            &scores::to_csv(&log.scores, config.n_sources),
-        )?;
-    }
+    record(folder, request, log, config)?;
     save_state(folder, state)
 }
 
-/// Removes the files of [`save`] that a finished run does not need.
-pub fn remove(folder: &Path) -> Result {
-    for name in [CHECKPOINT, BEST, RUN] {
-        let path = folder.join(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::file("remove", &path)(error));
-            }
-            _ => {}
-        }
+/// Writes what a run has recorded that was trained to the end: from when its model is there, only
+/// results are missing. One that an interruption has left goes, since it is not that of the end.
+pub fn record_end(folder: &Path, request: &Request, log: &Log, config: &Config) -> Result {
+    remove(folder, MODEL)?;
+    let request = Request {
+        trained: true,
+        ..request.clone()
+    };
+    record(folder, &request, log, config)
+}
+
+/// Writes what an unfinished run has recorded, and what it needs besides its state.
+fn record(folder: &Path, request: &Request, log: &Log, config: &Config) -> Result {
+    let (n_sources, patch_sizes) = (config.n_sources, &config.branches.patch_sizes);
+    let history = history::to_csv(log.rows(), n_sources, patch_sizes);
+    let mut tables = vec![(HISTORY, history)];
+    if request.reference.is_some() {
+        tables.push((SCORES, scores::to_csv(&log.scores, n_sources)));
+    }
+    // A crash may come before the tables are replaced, or after.
+    let allowed = tables.iter().map(|(name, text)| {
+        let before = checksum::of_file(&folder.join(name)).ok();
+        let sums = before
+            .into_iter()
+            .chain([checksum::of_bytes(text.as_bytes())]);
+        (name.to_string(), sums.collect())
+    });
+    let request = Request {
+        seconds: log.seconds,
+        steps: log.steps,
+        tables: allowed.collect(),
+        ..request.clone()
+    };
+    request.save(folder)?;
+    for (name, text) in &tables {
+        write_text(folder.join(name), text)?;
     }
     Ok(())
+}
+
+/// Removes the state of a run that was trained to the end. What was asked for stays until the
+/// folder is in its place: until then the run is not finished.
+pub fn remove_state(folder: &Path) -> Result {
+    remove(folder, CHECKPOINT)?;
+    remove(folder, BEST)
+}
+
+/// Removes what was asked for: the run is finished.
+pub fn remove_request(folder: &Path) -> Result {
+    remove(folder, RUN)
+}
+
+fn remove(folder: &Path, name: &str) -> Result {
+    let path = folder.join(name);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::file("remove", &path)(error))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn save_state(folder: &Path, state: &SessionState) -> Result {
@@ -251,6 +363,24 @@ fn save_state(folder: &Path, state: &SessionState) -> Result {
     }
     save_restarts(&state.running, &state.finished, folder.join(CHECKPOINT))?;
     Ok(())
+}
+
+fn load_progress(folder: &Path, request: &Request) -> Result<Progress> {
+    let model = folder.join(MODEL);
+    if request.trained && model.is_file() && request.is_recorded(folder) {
+        return Ok(Progress::Trained(Box::new(load_model(model)?)));
+    }
+    if folder.join(CHECKPOINT).is_file() {
+        return Ok(Progress::Running(Box::new(load_state(folder)?)));
+    }
+    let path = folder.join(RUN);
+    let text = request.config.as_ref().ok_or_else(|| Error::Damaged {
+        path: path.clone(),
+        found: "there is neither a checkpoint nor a configuration".into(),
+        remedy: "the run cannot be resumed: start it again",
+    })?;
+    let config = config_from_toml(&path, text)?;
+    Ok(Progress::Begun(Box::new(config)))
 }
 
 fn load_state(folder: &Path) -> Result<SessionState> {
@@ -275,9 +405,12 @@ fn load_request(path: &Path) -> Result<Request> {
         found,
         remedy: "the run cannot be resumed without it: start it again",
     };
-    let text = fs::read_to_string(path).map_err(|error| damaged(error.to_string()))?;
+    let text = fs::read(path).map_err(|error| damaged(error.to_string()))?;
     let request: Request =
-        serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+        serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+    if !request.checksum.is_empty() && checksum::check(&text, 0..text.len()) != Seal::Whole {
+        return Err(damaged("its checksum does not hold".into()));
+    }
     if !(request.seconds.is_finite() && request.seconds >= 0.0 && request.log_every > 0) {
         return Err(damaged("seconds or log_every is out of range".into()));
     }
@@ -285,24 +418,39 @@ fn load_request(path: &Path) -> Result<Request> {
 }
 
 /// What was recorded up to the checkpoint.
-fn load_log(folder: &Path, request: &Request, state: &SessionState) -> Result<Log> {
-    let config = &state.running[0].config;
+fn load_log(folder: &Path, request: &Request, progress: &Progress) -> Result<Log> {
+    let config = match progress {
+        Progress::Begun(_) => return Ok(Log::every(request.log_every)),
+        Progress::Running(state) => &state.running[0].config,
+        Progress::Trained(separation) => separation.config(),
+    };
     let (n_sources, patch_sizes) = (config.n_sources, &config.branches.patch_sizes);
     let seen = |restart: usize, step: usize| {
+        let Progress::Running(state) = progress else {
+            return true;
+        };
         let mut running = state.running.iter();
         match running.find(|checkpoint| checkpoint.restart == restart) {
             Some(checkpoint) => step <= checkpoint.step,
             None => state.finished.iter().any(|ended| ended.restart == restart),
         }
     };
-    let mut rows = match folder.join(HISTORY) {
-        path if path.is_file() => history::read(&path, n_sources, patch_sizes, TO_RESUME)?,
-        _ => Vec::new(),
+    let table = |name: &str| -> Result<Option<PathBuf>> {
+        let path = folder.join(name);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        request.check_table(&path, name)?;
+        Ok(Some(path))
+    };
+    let mut rows = match table(HISTORY)? {
+        Some(path) => history::read(&path, n_sources, patch_sizes, TO_RESUME)?,
+        None => Vec::new(),
     };
     rows.retain(|row| seen(row.restart, row.step));
-    let mut scores = match folder.join(SCORES) {
-        path if path.is_file() => scores::read(&path, n_sources, TO_RESUME)?,
-        _ => Vec::new(),
+    let mut scores = match table(SCORES)? {
+        Some(path) => scores::read(&path, n_sources, TO_RESUME)?,
+        None => Vec::new(),
     };
     scores.retain(|row| seen(row.restart, row.step));
     Ok(Log {

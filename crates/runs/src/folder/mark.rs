@@ -1,12 +1,14 @@
-//! `.strt`: the hidden file that says what made a folder and what it wrote there, and the lock on
-//! it that keeps two programs from working in one folder.
+//! `.strt`: the hidden file that says what made a folder, what it wrote there and with which
+//! checksums, and the lock on it that keeps two programs from working in one folder.
 
 use super::Kind;
+use super::checksums::Checksums;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
+use strt_io::checksum::{self, Seal, UNSEALED};
 
 pub(super) const MARK: &str = ".strt";
 
@@ -16,6 +18,12 @@ pub(super) struct Mark {
     made_by: String,
     kind: Kind,
     files: Vec<String>,
+    /// Of the files of a complete folder; empty while somebody works there.
+    #[serde(default)]
+    pub checksums: Checksums,
+    /// Of the mark itself; the last entry. Empty in one of an earlier program.
+    #[serde(default)]
+    checksum: String,
 }
 
 impl Mark {
@@ -23,6 +31,30 @@ impl Mark {
     pub fn read(folder: &Path) -> Option<Mark> {
         let text = fs::read_to_string(folder.join(MARK)).ok()?;
         serde_json::from_str(&text).ok()
+    }
+
+    /// The mark of a folder, if it has one, which must be as it was written.
+    pub fn sealed(folder: &Path) -> Result<Option<Mark>> {
+        let path = folder.join(MARK);
+        let damaged = |found: String| Error::Damaged {
+            path: path.clone(),
+            found,
+            remedy: "it says how the other files were: compare them with another copy of the \
+                     folder, or remove it to use them unchecked",
+        };
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(Error::file("read", &path))?,
+        };
+        let text = bytes.trim_ascii_end();
+        let mark: Mark =
+            serde_json::from_slice(text).map_err(|error| damaged(error.to_string()))?;
+        // An earlier program noted no checksums.
+        let is_sealed = !(mark.checksum.is_empty() && mark.checksums.is_empty());
+        if is_sealed && checksum::check(text, 0..text.len()) != Seal::Whole {
+            return Err(damaged("its own checksum does not hold".into()));
+        }
+        Ok(Some(mark))
     }
 
     /// What the folder is for.
@@ -63,10 +95,14 @@ impl Lock {
             partial: folder.to_owned(),
         };
         let path = folder.join(MARK);
+        if create && let Err(error) = fs::create_dir_all(folder) {
+            // Of a folder that is just being moved away the system says that it exists.
+            return Err(match error.kind() {
+                io::ErrorKind::AlreadyExists => busy(),
+                _ => Error::system("create the folder", folder)(error),
+            });
+        }
         let open = || {
-            if create {
-                fs::create_dir_all(folder)?;
-            }
             let mut options = OpenOptions::new();
             options
                 .create(create)
@@ -77,15 +113,8 @@ impl Lock {
         };
         let file = match open() {
             // The folder is just being moved.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists
-                ) =>
-            {
-                return Err(busy());
-            }
-            opened => opened.map_err(Error::system("create the folder", folder))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(busy()),
+            opened => opened.map_err(Error::system("write", &path))?,
         };
         match file.try_lock() {
             Ok(()) => {}
@@ -103,21 +132,32 @@ impl Lock {
 
     /// Writes the mark through the file that is locked: a new file would not be. `folder` is where
     /// it is now.
-    pub fn write(&mut self, folder: &Path, kind: Kind, files: Vec<String>) -> Result {
+    pub fn write(
+        &mut self,
+        folder: &Path,
+        kind: Kind,
+        files: Vec<String>,
+        checksums: Checksums,
+    ) -> Result {
         let mark = Mark {
             made_by: format!("strt {}", env!("CARGO_PKG_VERSION")),
             kind,
             files,
+            checksums,
+            checksum: UNSEALED.into(),
         };
-        let text = serde_json::to_string(&mark)?;
+        let mut text = serde_json::to_vec(&mark)?;
+        let json = 0..text.len();
+        checksum::seal(&mut text, json);
         let file = &mut self.0;
         let mut write = || {
             // In one piece and never shorter, so that it can be read at any time: others look at it
             // without the lock.
             let before = file.metadata()?.len() as usize;
-            let text = format!("{text:<width$}\n", width = before.saturating_sub(1));
+            text.resize(text.len().max(before.saturating_sub(1)), b' ');
+            text.push(b'\n');
             io::Seek::rewind(file)?;
-            file.write_all(text.as_bytes())?;
+            file.write_all(&text)?;
             file.sync_all()
         };
         write().map_err(Error::system("write", &folder.join(MARK)))

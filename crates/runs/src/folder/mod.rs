@@ -11,15 +11,18 @@
 //! A command works in `DIR.partial`; `DIR` appears, or is replaced, in one rename. A run that is
 //! killed leaves `DIR.partial` with its last checkpoint, from which it can be resumed. The hidden
 //! file `.strt` says that this program made a folder and lists what it wrote there: nothing else is
-//! ever replaced or removed. While a command works, a lock on that file keeps others out.
+//! ever replaced or removed. While a command works, a lock on that file keeps others out; once it
+//! is done, the file also says which checksum each of the others has.
 //!
 //! [`Planned`] has changed nothing yet; [`Working`] holds the lock; [`Place`] is what lies on disk
 //! between two commands. What the files mean is not known here.
 
+mod checksums;
 mod mark;
 mod planned;
 mod working;
 
+pub use checksums::{Verified, verify, verify_all};
 pub use planned::Planned;
 pub use working::Working;
 
@@ -35,6 +38,8 @@ pub const CHECKPOINT: &str = "checkpoint.safetensors";
 pub const SUMMARY: &str = "summary.json";
 /// All parameters and sources of a run.
 pub const MODEL: &str = "model.safetensors";
+/// What was asked for, as long as a run is not finished.
+pub(crate) const RUN: &str = "run.json";
 pub(crate) const PARTIAL: &str = ".partial";
 
 /// What a folder is for.
@@ -97,7 +102,7 @@ pub enum Place {
 /// When there is something else, which no run may replace unasked.
 pub fn inspect(target: &Path) -> Result<Place> {
     let unfinished = unfinished(target);
-    if unfinished.join(CHECKPOINT).is_file() {
+    if can_be_resumed(&unfinished) {
         return Ok(Place::Unfinished(unfinished));
     }
     if target.join(SUMMARY).is_file() && target.join(MODEL).is_file() {
@@ -111,11 +116,22 @@ pub fn inspect(target: &Path) -> Result<Place> {
 pub(crate) fn unfinished(given: &Path) -> PathBuf {
     let beside = name_of(given).map(|name| given.with_file_name(with_partial(name)));
     match beside {
-        Ok(beside) if !given.join(CHECKPOINT).is_file() && beside.join(CHECKPOINT).is_file() => {
-            beside
-        }
+        Ok(beside) if !has_begun(given) && has_begun(&beside) => beside,
         _ => given.to_owned(),
     }
+}
+
+/// Whether a folder holds work that must not be discarded unasked: a checkpoint, or the model of a
+/// run whose other results could not be written.
+pub(crate) fn can_be_resumed(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).is_file();
+    has(CHECKPOINT) || (has(RUN) && has(MODEL))
+}
+
+/// Whether a folder holds a run that has not finished; also one that was killed before its first
+/// checkpoint, of which only what was asked for is known.
+pub(crate) fn has_begun(folder: &Path) -> bool {
+    can_be_resumed(folder) || folder.join(RUN).is_file()
 }
 
 fn name_of(folder: &Path) -> Result<&OsStr> {

@@ -2,11 +2,12 @@
 
 use super::mark::{Lock, MARK, Mark, names, owned};
 use super::working::Working;
-use super::{CHECKPOINT, Kind, PARTIAL, Replace, name_of, with_partial};
+use super::{Kind, PARTIAL, Replace, can_be_resumed, has_begun, name_of, with_partial};
 use crate::error::{Error, InPlaceOfARun, Result};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use strt_io::check_writable;
 
 /// A folder that was checked: it is free, or what is there may be replaced.
 pub struct Planned {
@@ -51,7 +52,7 @@ impl Planned {
         let planned = Planned::named(&target, Kind::Run, replace)?;
         if from == planned.partial {
             planned.check_target()?;
-        } else if planned.partial.join(CHECKPOINT).exists() {
+        } else if can_be_resumed(&planned.partial) {
             return Err(Error::TwoUnfinished {
                 given: from.to_owned(),
                 partial: planned.partial,
@@ -81,6 +82,21 @@ impl Planned {
     /// Where the folder will be.
     pub fn target(&self) -> &Path {
         &self.target
+    }
+
+    /// Refuses a place where the system does not let folders be made, before any work is done.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn must_be_writable(&self) -> Result {
+        let parents = self.partial.ancestors().skip(1);
+        let there = parents
+            .map(|parent| if parent == "" { Path::new(".") } else { parent })
+            .find(|parent| parent.is_dir());
+        match there {
+            Some(there) => Ok(check_writable(there.join(name_of(&self.target)?))?),
+            None => Ok(()), // what is wrong is said when the folder is made
+        }
     }
 
     /// Refuses to replace a folder that holds one of these files, which are needed.
@@ -154,7 +170,7 @@ impl Planned {
         } else {
             self.move_in(from)?
         };
-        if !from.join(CHECKPOINT).is_file() {
+        if !has_begun(from) {
             // Somebody else has finished it since it was looked at.
             if in_place {
                 working.leave();
@@ -168,7 +184,7 @@ impl Planned {
             let partial = working.path();
             fs::rename(from, partial).map_err(Error::system("move the run to", partial))?;
         }
-        working.write_mark(Vec::new())?;
+        working.write_mark()?;
         working.remove_half_written();
         Ok(working)
     }
@@ -192,7 +208,7 @@ impl Planned {
         self.check_partial()?;
         let lock = Lock::take(&self.partial, true)?;
         let mut working = Working::new(self, lock);
-        working.write_mark(Vec::new())?;
+        working.write_mark()?;
         Ok(working)
     }
 
@@ -216,7 +232,7 @@ impl Planned {
         match self.replace {
             Replace::Anything => Ok(()),
             Replace::SameKind if kind == self.kind => Ok(()),
-            _ if self.target.join(CHECKPOINT).exists() => Err(Error::Unfinished {
+            _ if can_be_resumed(&self.target) => Err(Error::Unfinished {
                 partial: self.target.clone(),
             }),
             _ => Err(Error::Exists { path: path() }),
@@ -239,7 +255,7 @@ impl Planned {
     }
 
     fn check_no_checkpoint(&self) -> Result {
-        if self.partial.join(CHECKPOINT).exists() {
+        if can_be_resumed(&self.partial) {
             return Err(Error::Unfinished {
                 partial: self.partial.clone(),
             });

@@ -1,7 +1,7 @@
 //! A folder that is worked in: `DIR.partial`, locked.
 
 use super::mark::{Lock, MARK, names};
-use super::{CHECKPOINT, PARTIAL, Planned};
+use super::{PARTIAL, Planned, can_be_resumed, checksums};
 use crate::error::{Error, Result};
 use std::fs;
 use std::io;
@@ -40,7 +40,7 @@ impl Working {
                 source: Box::new(error),
                 partial: self.path().to_owned(),
             })?;
-        self.write_mark(names(self.path()))?;
+        self.write_complete_mark()?;
         let Planned {
             target, partial, ..
         } = &self.planned;
@@ -66,14 +66,15 @@ impl Working {
     /// Leaves everything where it is worked on, because what is in its place is worth more, and
     /// says where that is.
     pub(crate) fn keep_unfinished(mut self) -> Result<PathBuf> {
-        self.write_mark(names(self.path()))?;
+        self.write_complete_mark()?;
         Ok(self.planned.partial)
     }
 
     /// After a failure: removes what was written, unless the run can be resumed from it, and says
     /// so if it can.
     pub(crate) fn give_up(self, error: Error) -> Error {
-        if self.path().join(CHECKPOINT).is_file() {
+        let is_worth_keeping = matches!(error, Error::Incomplete { .. });
+        if is_worth_keeping || can_be_resumed(self.path()) {
             return Error::Kept {
                 source: Box::new(error),
                 partial: self.planned.partial,
@@ -113,9 +114,18 @@ impl Working {
         Ok(())
     }
 
-    pub(super) fn write_mark(&mut self, files: Vec<String>) -> Result {
+    /// The mark of a folder that is worked in.
+    pub(super) fn write_mark(&mut self) -> Result {
         let Planned { partial, kind, .. } = &self.planned;
-        self.lock.write(partial, *kind, files)
+        self.lock
+            .write(partial, *kind, Vec::new(), Default::default())
+    }
+
+    /// The mark of a folder that nobody will change.
+    fn write_complete_mark(&mut self) -> Result {
+        let Planned { partial, kind, .. } = &self.planned;
+        let checksums = checksums::of(partial)?;
+        self.lock.write(partial, *kind, names(partial), checksums)
     }
 
     /// Files that a killed run was about to write; `strt-io` names them so until they are complete.

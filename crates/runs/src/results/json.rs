@@ -1,6 +1,7 @@
-//! Numbers in JSON: what is not finite is written as null, and null is read as NaN.
+//! Numbers in JSON: what is not finite is written as null, and null is read as NaN. Most readers hold
+//! every number as an f64, so that a whole number beyond 2⁵³ is written as text.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use strtransformer::train::Terms;
 use strtransformer::train::{RestartSummary, StopReason};
 
@@ -15,6 +16,36 @@ pub fn numbers<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<f64>, D::Error
     let numbers = Vec::<Option<f64>>::deserialize(input)?;
     let known = numbers.into_iter();
     Ok(known.map(|number| number.unwrap_or(f64::NAN)).collect())
+}
+
+/// A seed: a number that every reader of JSON holds exactly, or else its digits as text.
+pub mod seed {
+    use super::*;
+
+    /// The largest whole number up to which an f64 has them all.
+    const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(u64),
+        Digits(String),
+    }
+
+    pub fn serialize<S: Serializer>(seed: &u64, output: S) -> Result<S::Ok, S::Error> {
+        if *seed <= EXACT {
+            output.serialize_u64(*seed)
+        } else {
+            output.serialize_str(&seed.to_string())
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {
+        match Written::deserialize(input)? {
+            Written::Number(seed) => Ok(seed),
+            Written::Digits(digits) => digits.parse().map_err(serde::de::Error::custom),
+        }
+    }
 }
 
 /// [`Terms`] as JSON.
@@ -42,10 +73,11 @@ pub mod restarts {
     use super::{RestartSummary, StopReason, number};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[derive(Deserialize)]
+    #[derive(Serialize, Deserialize)]
     #[serde(remote = "RestartSummary")]
     struct Record {
         restart: usize,
+        #[serde(with = "super::seed")]
         seed: u64,
         #[serde(deserialize_with = "number")]
         objective: f64,
@@ -55,14 +87,14 @@ pub mod restarts {
         agreement: Option<f64>,
     }
 
-    #[derive(Deserialize)]
+    #[derive(Serialize, Deserialize)]
     struct Entry(#[serde(with = "Record")] RestartSummary);
 
     pub fn serialize<S: Serializer>(
         restarts: &[RestartSummary],
         output: S,
     ) -> Result<S::Ok, S::Error> {
-        restarts.serialize(output)
+        output.collect_seq(restarts.iter().copied().map(Entry))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(
@@ -122,5 +154,26 @@ mod tests {
             (u64::MAX, StopReason::Diverged)
         );
         assert_eq!(back.restarts[0].agreement, Some(0.5));
+    }
+
+    #[test]
+    fn seeds_survive_readers_that_know_only_f64() {
+        #[derive(Serialize, Deserialize)]
+        struct Sample(#[serde(with = "seed")] u64);
+        let limit = 1_u64 << 53;
+        for (seed, text) in [
+            (7, "7"),
+            (limit, "9007199254740992"),
+            (limit + 1, "\"9007199254740993\""),
+            (u64::MAX, "\"18446744073709551615\""),
+        ] {
+            assert_eq!(serde_json::to_string(&Sample(seed)).unwrap(), text);
+            let back: Sample = serde_json::from_str(text).unwrap();
+            assert_eq!(back.0, seed);
+        }
+        // As it was written before.
+        let back: Sample = serde_json::from_str("18446744073709551615").unwrap();
+        assert_eq!(back.0, u64::MAX);
+        assert!(serde_json::from_str::<Sample>("\"seven\"").is_err());
     }
 }

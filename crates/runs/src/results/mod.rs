@@ -7,6 +7,7 @@
 pub mod count;
 mod denoised;
 pub(crate) mod events;
+mod files;
 pub mod history;
 mod json;
 pub mod labels;
@@ -23,12 +24,13 @@ use crate::format::Format;
 use crate::training::Log;
 use count::CountSummary;
 use faer::MatRef;
+use files::Files;
 use labels::LabelSummary;
 pub use mixture::Mixture;
 use scores::ScoredStep;
 use serde::Serialize;
 use std::path::Path;
-use strt_io::{Signals, save_config, save_model, write_signals, write_text};
+use strt_io::{Signals, save_config, save_model, write_bytes, write_signals, write_text};
 use strt_score::{Matching, Reference, match_sources};
 use strtransformer::denoise::Denoised;
 use strtransformer::train::HistoryRow;
@@ -99,16 +101,32 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Writes every file into `folder`, the summary last.
+    /// Writes every file into `folder`: first what the run has recorded and the model, from which
+    /// everything else follows, and the summary last. A file that cannot be written, on a full
+    /// disk, does not keep the others from it.
     ///
     /// # Errors
-    /// When the pieces do not belong together, a page cannot be drawn or a file not be written.
+    /// When the pieces do not belong together; [`Error::Incomplete`] when a page could not be drawn
+    /// or a file not be written.
     pub fn write(&self, folder: &Path) -> Result<Summary> {
+        self.check()?;
         let separation = self.separation;
-        let mut findings = self.findings()?;
-        findings.run = run_name(folder);
-        let n_sources = findings.summary.sources;
-        let mut files = Vec::new();
+        let n_sources = separation.sources().ncols();
+        let mut files = Files::new(folder);
+        let patch_sizes = &separation.config().branches.patch_sizes;
+        let history = history::to_csv(self.log.rows(), n_sources, patch_sizes);
+        files.add(HISTORY, |path| write_text(path, &history));
+        if self.reference.is_some() {
+            let scores = scores::to_csv(&self.log.scores, n_sources);
+            files.add(SCORES, |path| write_text(path, &scores));
+        }
+        files.add(MODEL, |path| save_model(separation, path));
+        files.add("config.toml", |path| save_config(separation.config(), path));
+        if let Some(mixer) = MixerFile::new(self.recording, separation) {
+            let mixer = json_text(&mixer)?;
+            files.add("mixer.json", |path| write_text(path, &mixer));
+        }
+
         let names = source_names(n_sources);
         let signals = Signals {
             values: separation.sources(),
@@ -116,55 +134,48 @@ impl<'a> Results<'a> {
             rate: self.recording.sampling_rate(),
         };
         for format in Format::with_defaults(self.formats) {
-            format.write(folder, "sources", &signals)?;
-            files.extend(format.files("sources", &names));
+            files.add_all(format.files("sources", &names), |folder| {
+                format.write(folder, "sources", &signals)
+            });
         }
+        let mut findings = self.findings()?;
+        findings.run = run_name(folder);
         if let Some(denoised) = &findings.denoised {
             let signals = |values| Signals { values, ..signals };
             let mean = signals(denoised.sources());
             for format in Format::with_defaults(self.formats) {
-                format.write(folder, "denoised", &mean)?;
-                files.extend(format.files("denoised", &names));
+                files.add_all(format.files("denoised", &names), |folder| {
+                    format.write(folder, "denoised", &mean)
+                });
             }
             let deviation = signals(denoised.deviation());
-            write_signals(folder.join("denoised_std.npy"), &deviation)?;
-            files.push("denoised_std.npy".into());
-        }
-        let mut place = |name: String| {
-            let path = folder.join(&name);
-            files.push(name);
-            path
-        };
-        if let Some(mixer) = MixerFile::new(self.recording, separation) {
-            write_json(&place("mixer.json".into()), &mixer)?;
-        }
-        save_model(separation, place(MODEL.into()))?;
-        save_config(separation.config(), place("config.toml".into()))?;
-        let patch_sizes = &separation.config().branches.patch_sizes;
-        let history = history::to_csv(self.log.rows(), n_sources, patch_sizes);
-        write_text(place(HISTORY.into()), &history)?;
-        if self.reference.is_some() {
-            let scores = scores::to_csv(&self.log.scores, n_sources);
-            write_text(place(SCORES.into()), &scores)?;
+            files.add("denoised_std.npy", |path| {
+                write_signals(path, &deviation).map(drop)
+            });
         }
         if let Some(verdicts) = &findings.summary.verdicts {
-            write_text(place(VERDICTS.into()), &verdicts::to_csv(verdicts))?;
+            let verdicts = verdicts::to_csv(verdicts);
+            files.add(VERDICTS, |path| write_text(path, &verdicts));
         }
         let labels = labels::to_csv(&findings.summary.labels, n_sources);
-        write_text(place(LABELS.into()), &labels)?;
+        files.add(LABELS, |path| write_text(path, &labels));
         if !self.input.events.is_empty() {
-            events::write(&place(EVENTS.into()), &self.input.events)?;
+            files.add(EVENTS, |path| events::write(path, &self.input.events));
         }
-        for (name, bytes) in (self.caller.pages)(self, &findings).map_err(Error::Page)? {
-            let path = place(name);
-            std::fs::write(&path, bytes).map_err(Error::system("write", &path))?;
+        match (self.caller.pages)(self, &findings) {
+            Ok(pages) => {
+                for (name, bytes) in pages {
+                    files.add(name, |path| write_bytes(path, &bytes));
+                }
+            }
+            Err(error) => files.failed("the page", Error::Page(error)),
         }
-        files.push(SUMMARY.into());
-        let summary = Summary {
-            files,
-            ..findings.summary
-        };
-        write_json(&folder.join(SUMMARY), &summary)?;
+        let mut summary = findings.summary;
+        summary.warnings.extend(files.warning());
+        summary.files = files.names_with(SUMMARY);
+        let text = json_text(&summary)?;
+        files.add(SUMMARY, |path| write_text(path, &text));
+        files.finish()?;
         Ok(summary)
     }
 
@@ -370,7 +381,10 @@ pub fn rows(matrix: MatRef<'_, f64>) -> Vec<Vec<f64>> {
 
 /// Writes a value as indented JSON.
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result {
-    let text = serde_json::to_string_pretty(value)?;
-    write_text(path, &format!("{text}\n"))?;
+    write_text(path, &json_text(value)?)?;
     Ok(())
+}
+
+fn json_text(value: &impl Serialize) -> Result<String> {
+    Ok(format!("{}\n", serde_json::to_string_pretty(value)?))
 }

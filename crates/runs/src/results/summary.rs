@@ -30,9 +30,12 @@ pub struct Summary {
     pub channels: usize,
     /// K.
     pub sources: usize,
-    /// Seed of the run.
+    /// Seed of the run; like those of its restarts a number, or its digits as text where it exceeds
+    /// 2⁵³.
+    #[serde(with = "json::seed")]
     pub seed: u64,
     /// Seed of the restart that was kept.
+    #[serde(with = "json::seed")]
     pub kept_seed: u64,
     /// Index of the restart that was kept.
     pub kept_restart: usize,
