@@ -41,6 +41,8 @@ mod source;
 mod table;
 mod text;
 mod time;
+#[cfg(feature = "ogg")]
+mod vorbis;
 mod wav;
 mod wfdb;
 
