@@ -4,6 +4,10 @@
 //! and once to take them: what its pages claim is not believed, and what its codebooks claim is
 //! bounded before the decoder sees them ([`vorbis`]). Refused: Opus, FLAC and Speex in Ogg, and
 //! files of several streams.
+//!
+//! A limit of `lewton` (0.10): random damage is noticed by the checksums of the pages, but a file
+//! that was made on purpose, with right checksums, can still make the decoder ask for gigabytes
+//! through its residues. Builds for files of strangers leave the feature `ogg` out.
 
 use super::source::{Source, damaged, failed};
 use super::table::{Contents, Reader, Table};
