@@ -7,7 +7,8 @@
 //! with notes of all that was detected; from the program's own files the value that was saved, with
 //! the same bits. Files are replaced whole or not at all, and everything read is checked: a file
 //! that is damaged, foreign or newer gives an [`Error`] that names the file and the place in it,
-//! never a panic and never more memory than the file can account for.
+//! never a panic and never more memory than the file can account for (Ogg files made on purpose to
+//! exhaust their decoder excepted; see the feature `ogg`).
 //!
 //! Deliberately absent: numerics (filters, resampling, interpolation), printing, and the types of
 //! mixers that the caller wrote (their parameters are saved; see [`load_model_with`]).

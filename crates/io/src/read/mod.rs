@@ -51,6 +51,8 @@ mod survey;
 mod table;
 mod text;
 mod time;
+#[cfg(feature = "ogg")]
+mod vorbis;
 mod wav;
 mod wfdb;
 #[cfg(feature = "xdf")]

@@ -118,6 +118,7 @@ pub(crate) fn sniff(path: &Path) -> Result<(Format, Source)> {
     if !path.exists() && longer.is_file() {
         return Ok((Format::Wfdb, Source::open(&longer)?));
     }
+    #[cfg_attr(not(feature = "packed"), allow(unused_mut))]
     let mut ending = ending(path);
     // The signals of WFDB have no magic; the header beside them tells.
     if ending == "dat" && header.is_file() {
@@ -136,6 +137,7 @@ pub(crate) fn sniff(path: &Path) -> Result<(Format, Source)> {
             "give the .set file beside it",
         ));
     }
+    #[cfg_attr(not(feature = "packed"), allow(unused_mut))]
     let mut head = source.head(4096)?;
     #[cfg(feature = "packed")]
     if let Some(packing) = Packing::of(&head) {
