@@ -52,7 +52,8 @@ def configured(
     elif config.n_sources == 0:
         if isinstance(asked, str):
             count = recording.count_sources(asked, center=config.center, scale=config.scale)
-        config = config.with_n_sources(recording.n_channels if count is None else count["n_sources"])
+        number = recording.n_channels if count is None else count["n_sources"]
+        config = config.with_n_sources(number)
     if not seeded and not config.seed_named:
         config = config.with_seed(_checks.seed(random_state))
     return _without_long_patches(config, recording), count

@@ -51,8 +51,7 @@ pub struct Count {
     /// Noise of another strength in each channel: 0.3 to 2 times what `--noise` says
     #[arg(long)]
     uneven: bool,
-    /// First seed of the problems; limits were settled on seeds from 901, so figures with those
-    /// prove nothing
+    /// First seed of the problems
     #[arg(long, default_value_t = 1)]
     first_seed: u64,
     /// Problems of each family, length, number of sources and channels, and noise

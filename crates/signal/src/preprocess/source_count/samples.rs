@@ -122,7 +122,6 @@ impl Samples {
 }
 
 /// The blocks, and which rows are read from where.
-#[expect(clippy::type_complexity)]
 fn layout(n_samples: usize, n_channels: usize) -> (Vec<Block>, Vec<(Range<usize>, usize)>) {
     let budget = (MOST_SAMPLES * 64 * 64) / (n_channels * n_channels).max(1);
     let most = budget.clamp(LEAST_OF_MANY, MOST_SAMPLES);

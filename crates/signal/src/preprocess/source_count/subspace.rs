@@ -105,10 +105,11 @@ mod tests {
     #[test]
     fn refining_finds_the_subspace_of_the_structure() {
         let matrix = Mat::from_fn(3, 3, |i, j| if i == 0 && j == 0 { 5.0 } else { 0.0 });
+        let matrices = [matrix];
         let mut split = Split::new(3);
         split.keep(Mat::from_fn(3, 1, |i, _| [0.8, 0.6, 0.0][i]).as_ref());
-        assert!(split.project(&[matrix.clone()])[0].norm_max() > 0.1);
-        split.refine(std::slice::from_ref(&matrix));
-        assert!(split.project(&[matrix])[0].norm_max() < 1e-12);
+        assert!(split.project(&matrices)[0].norm_max() > 0.1);
+        split.refine(&matrices);
+        assert!(split.project(&matrices)[0].norm_max() < 1e-12);
     }
 }
