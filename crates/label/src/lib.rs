@@ -154,6 +154,8 @@ pub struct Label {
     /// Of hearts, breath, line noise and rhythms: how often a second, in Hz. Without a sampling
     /// rate, how often a sample.
     pub frequency: Option<f64>,
+    /// Whether a sampling rate was known, so that the frequency is in Hz.
+    pub in_hertz: bool,
     /// Why, in a sentence with its figures.
     pub reason: String,
 }
@@ -165,17 +167,18 @@ impl Label {
         match (self.kind, self.frequency) {
             (Kind::Heart | Kind::Breath, Some(f)) => format!("{name}, {:.0} a minute", 60.0 * f),
             (Kind::LineNoise, Some(f)) => format!("{name}, {f:.0} Hz"),
-            (Kind::Rhythm, Some(f)) if self.reason.contains(PER_SAMPLE) => {
-                format!("{name}, {} {PER_SAMPLE}", course::rounded(f))
+            (Kind::Rhythm, Some(f)) => {
+                format!("{name}, {} {}", course::rounded(f), unit(self.in_hertz))
             }
-            (Kind::Rhythm, Some(f)) => format!("{name}, {} Hz", course::rounded(f)),
             _ => name.into(),
         }
     }
 }
 
-/// The unit of frequencies where no sampling rate is known.
-const PER_SAMPLE: &str = "cycles per sample";
+/// The unit of frequencies.
+fn unit(in_hertz: bool) -> &'static str {
+    if in_hertz { "Hz" } else { "cycles per sample" }
+}
 
 /// All that a kind looks at.
 struct Evidence<'a> {
@@ -217,6 +220,7 @@ fn best(kinds: &[(Kind, kinds::Propose)], evidence: &Evidence<'_>) -> Option<Lab
         kind,
         confidence: proposal.confidence.min(1.0),
         frequency: proposal.frequency,
+        in_hertz: evidence.course.rate.is_some(),
         reason: proposal.reason,
     })
 }

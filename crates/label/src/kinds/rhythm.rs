@@ -3,7 +3,7 @@
 
 use crate::course::{percent, rounded};
 use crate::power::Power;
-use crate::{Evidence, PER_SAMPLE, Proposal, met, weakest};
+use crate::{Evidence, Proposal, met, unit, weakest};
 
 /// Steps of the spectrum between frequency 0 and a peak.
 const FEWEST_STEPS: usize = 6;
@@ -61,11 +61,7 @@ pub(crate) fn propose(evidence: &Evidence<'_>) -> Option<Proposal> {
         below.max(above)
     };
     let prominence = inside / beside;
-    let unit = if course.rate.is_some() {
-        "Hz"
-    } else {
-        PER_SAMPLE
-    };
+    let unit = unit(course.rate.is_some());
     Some(Proposal {
         confidence: weakest([
             met(own + multiples, 0.3, 0.65),

@@ -150,6 +150,7 @@ mod tests {
             kind: Kind::Heart,
             confidence: 0.98,
             frequency: Some(1.2),
+            in_hertz: true,
             reason: "beats 72 times a minute, \"regularly\"".into(),
         };
         let labels = LabelSummary::all(&[None, Some(heart)]);
