@@ -89,17 +89,8 @@ pub enum Error {
         name: String,
     },
     /// What a recording is to be prepared by does not go with it.
-    #[error("{option}: expected {expected}, found {found}; {remedy}")]
-    Preparation {
-        /// The operation, such as `band`.
-        option: &'static str,
-        /// What the recording allows.
-        expected: String,
-        /// What was asked for, or is there.
-        found: String,
-        /// What to do.
-        remedy: String,
-    },
+    #[error("{0}")]
+    Preparation(Box<Unprepared>),
     /// The channel scaling has no complete sample to be fitted on.
     #[error(
         "recording: none of {n_samples} samples is complete, expected at least one to fit the \
@@ -214,6 +205,20 @@ pub enum Error {
     SavedWhiteningValue,
 }
 
+/// Why a recording cannot be prepared as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{option}: expected {expected}, found {found}; {remedy}")]
+pub struct Unprepared {
+    /// The operation, such as `band`.
+    pub option: &'static str,
+    /// What the recording allows.
+    pub expected: String,
+    /// What was asked for, or is there.
+    pub found: String,
+    /// What to do.
+    pub remedy: String,
+}
+
 /// `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -225,11 +230,11 @@ impl Error {
         found: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Error {
-        Error::Preparation {
+        Error::Preparation(Box::new(Unprepared {
             option,
             expected: expected.into(),
             found: found.into(),
             remedy: remedy.into(),
-        }
+        }))
     }
 }
