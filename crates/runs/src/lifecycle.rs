@@ -399,14 +399,13 @@ impl Work<'_> {
         };
         let unfinished = trained.state.is_some();
         // A finished result is worth more than an unfinished one.
-        let place = if unfinished && folder.replaces() {
+        let place = if !unfinished {
+            folder.publish_finished()?
+        } else if folder.replaces() {
             folder.keep_unfinished()?
         } else {
             folder.publish()?
         };
-        if !unfinished {
-            unfinished::remove_request(&place)?;
-        }
         Ok(Contents {
             place,
             summary,

@@ -342,11 +342,6 @@ pub fn remove_state(folder: &Path) -> Result {
     remove(folder, BEST)
 }
 
-/// Removes what was asked for: the run is finished.
-pub fn remove_request(folder: &Path) -> Result {
-    remove(folder, RUN)
-}
-
 fn remove(folder: &Path, name: &str) -> Result {
     let path = folder.join(name);
     match fs::remove_file(&path) {
