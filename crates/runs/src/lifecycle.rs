@@ -117,6 +117,8 @@ fn has_changed(error: &Error, seen: Option<&Place>, target: &Path) -> bool {
             | Error::TwoUnfinished { .. }
             | Error::Occupied { .. }
             | Error::NotARun { .. }
+            | Error::Damaged { .. }
+            | Error::Table { .. }
             | Error::File { .. }
             | Error::Io(_)
     );
