@@ -119,6 +119,8 @@ fn has_changed(error: &Error, seen: Option<&Place>, target: &Path) -> bool {
             | Error::TwoUnfinished { .. }
             | Error::Occupied { .. }
             | Error::NotARun { .. }
+            | Error::Damaged { .. }
+            | Error::Table { .. }
             | Error::File { .. }
             | Error::Io(_)
     );
@@ -408,14 +410,13 @@ impl Work<'_> {
         };
         let unfinished = trained.state.is_some();
         // A finished result is worth more than an unfinished one.
-        let place = if unfinished && folder.replaces() {
+        let place = if !unfinished {
+            folder.publish_finished()?
+        } else if folder.replaces() {
             folder.keep_unfinished()?
         } else {
             folder.publish()?
         };
-        if !unfinished {
-            unfinished::remove_request(&place)?;
-        }
         Ok(Contents {
             place,
             summary,

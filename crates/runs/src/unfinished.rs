@@ -20,7 +20,7 @@
 
 use crate::data::{Data, absolute};
 use crate::error::{Error, InPlaceOfARun, Result};
-use crate::folder::{CHECKPOINT, MODEL, RUN, SUMMARY, has_begun};
+use crate::folder::{CHECKPOINT, MODEL, RUN, SUMMARY, has_begun, is_busy};
 use crate::format::Format;
 use crate::numbers_csv::TO_RESUME;
 use crate::order::{Order, ResumeOptions, Source, Truth};
@@ -246,7 +246,22 @@ pub struct Unfinished {
 
 impl Unfinished {
     /// Reads it.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] where somebody works in the folder and its files do not fit together.
     pub fn load(folder: &Path) -> Result<Unfinished> {
+        Unfinished::read(folder).map_err(|error| {
+            if is_busy(folder) {
+                Error::Busy {
+                    partial: folder.to_owned(),
+                }
+            } else {
+                error
+            }
+        })
+    }
+
+    fn read(folder: &Path) -> Result<Unfinished> {
         if !has_begun(folder) {
             return Err(Error::NotUnfinished {
                 folder: folder.to_owned(),
@@ -340,11 +355,6 @@ fn record(folder: &Path, request: &Request, log: &Log, config: &Config) -> Resul
 pub fn remove_state(folder: &Path) -> Result {
     remove(folder, CHECKPOINT)?;
     remove(folder, BEST)
-}
-
-/// Removes what was asked for: the run is finished.
-pub fn remove_request(folder: &Path) -> Result {
-    remove(folder, RUN)
 }
 
 fn remove(folder: &Path, name: &str) -> Result {

@@ -128,6 +128,12 @@ pub(crate) fn can_be_resumed(folder: &Path) -> bool {
     has(CHECKPOINT) || (has(RUN) && has(MODEL))
 }
 
+/// Whether somebody works in a folder: what is read there is then not of one moment.
+pub(crate) fn is_busy(folder: &Path) -> bool {
+    let taken = || mark::Lock::take(folder, false);
+    folder.join(mark::MARK).is_file() && matches!(taken(), Err(Error::Busy { .. }))
+}
+
 /// Whether a folder holds a run that has not finished; also one that was killed before its first
 /// checkpoint, of which only what was asked for is known.
 pub(crate) fn has_begun(folder: &Path) -> bool {

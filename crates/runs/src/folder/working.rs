@@ -1,7 +1,7 @@
 //! A folder that is worked in: `DIR.partial`, locked.
 
 use super::mark::{Lock, MARK, names};
-use super::{PARTIAL, Planned, can_be_resumed, checksums};
+use super::{PARTIAL, Planned, RUN, can_be_resumed, checksums};
 use crate::error::{Error, Result};
 use std::fs;
 use std::io;
@@ -33,6 +33,19 @@ impl Working {
     /// # Errors
     /// When the place was taken meanwhile, or the system refuses.
     pub fn publish(mut self) -> Result<PathBuf> {
+        self.move_to_its_place()
+    }
+
+    /// Moves a finished run to its place. What says that it is to be resumed goes last, so that a
+    /// crash at any moment leaves a run that can be found, and before the lock is given back.
+    pub(crate) fn publish_finished(mut self) -> Result<PathBuf> {
+        let place = self.move_to_its_place()?;
+        let request = place.join(RUN);
+        fs::remove_file(&request).map_err(Error::file("remove", &request))?;
+        Ok(place)
+    }
+
+    fn move_to_its_place(&mut self) -> Result<PathBuf> {
         // What a person put there meanwhile is not replaced.
         self.planned
             .check_target()
