@@ -364,7 +364,7 @@ mod tests {
             moments
         };
         let changes = |at: f64| {
-            if (20.0 * at) as usize % 2 == 0 {
+            if ((20.0 * at) as usize).is_multiple_of(2) {
                 0.1
             } else {
                 2.0

@@ -87,7 +87,7 @@ impl Fitted {
             .fold(f64::INFINITY, f64::min);
         let mut product = Mat::zeros(moments.len() * k, k);
         let mut own = vec![0.0; moments.len()];
-        let mut promising = |fit: &&Fitted| {
+        let promising = |fit: &&Fitted| {
             let a = &fit.minimum.point.a;
             moments.times(a.as_ref(), &mut product);
             let mut nats = -log_det(a).expect("a point has a volume");
@@ -97,7 +97,7 @@ impl Fitted {
             }
             nats < best - MARGIN
         };
-        if !fits.iter().any(|fit| promising(fit)) {
+        if !fits.iter().any(promising) {
             return None;
         }
         let starts = fits.iter().map(|fit| fit.minimum.point.a.clone());
