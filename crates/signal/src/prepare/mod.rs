@@ -7,10 +7,10 @@
 //! | operation | why here |
 //! |---|---|
 //! | [`bad_segments`] | before anything spreads what is in them |
-//! | [`detrend`] | before a filter meets the jump between end and beginning of a drift |
-//! | [`notch`], [`band`] | at the rate of the recording, where a line is where it is |
-//! | [`resample`] | after the filters, which leave it less to do |
-//! | [`reference`] | last, as it commutes with all of the above and may drop a channel |
+//! | [`mod@detrend`] | before a filter meets the jump between end and beginning of a drift |
+//! | [`mod@notch`], [`mod@band`] | at the rate of the recording, where a line is where it is |
+//! | [`mod@resample`] | after the filters, which leave it less to do |
+//! | [`mod@reference`] | last, as it commutes with all of the above and may drop a channel |
 //!
 //! Every filter is linear, of finite length, symmetric and centred: it delays nothing. Missing
 //! samples stay missing. Each stretch between them is filtered by itself, continued beyond its ends
