@@ -367,8 +367,8 @@ fn channels_of_several_rates_are_brought_to_one() {
         &place,
         &separate,
         1,
-        "found A, B at 100 Hz (2000 samples); C at 25 Hz (500 samples); choose channels of one rate, \
-         or bring them to one with `resample`",
+        "found A, B at 100 Hz (2000 samples); C at 25 Hz (500 samples); take the channels of one rate \
+         with --channels, or bring all to one with --resample",
     );
     let mut options = ReadOptions {
         start: Some(2.0),

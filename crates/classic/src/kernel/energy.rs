@@ -370,10 +370,11 @@ mod tests {
                 2.0
             }
         };
+        let louder = |at: f64| if at < 0.3 { 0.2 } else { 2.0 };
         for (moments, form) in [
             (of(&|_| 1.0, &|_| 0.9), 0),
             (of(&changes, &|_| 0.0), 1),
-            (of(&changes, &|at| if at < 0.5 { 0.8 } else { -0.5 }), 2),
+            (of(&louder, &|at| if at < 0.5 { 0.8 } else { -0.5 }), 2),
         ] {
             let mut d = vec![0.0; moments.len()];
             let value = energy.evaluate(&moments, &mut d);

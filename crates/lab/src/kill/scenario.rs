@@ -325,8 +325,9 @@ fn collect(folder: &Path, prefix: &str, contents: &mut Contents) -> std::io::Res
     Ok(())
 }
 
-/// The contents of a file without times and commands, which differ; of the page and the mark, which
-/// are full of them, only that they are there.
+/// The contents of a file without times, commands and the path of the recording, which differ: a
+/// resumed run knows its recording by its whole path. Of the page and the mark, which are full of
+/// them, only that they are there.
 fn timeless(name: &str, bytes: Vec<u8>) -> Option<Vec<u8>> {
     match name {
         "report.html" | ".strt" => Some(Vec::new()),
@@ -336,6 +337,7 @@ fn timeless(name: &str, bytes: Vec<u8>) -> Option<Vec<u8>> {
             for entry in ["wall_seconds", "steps_per_second", "command"] {
                 entries.remove(entry);
             }
+            entries.get_mut("input")?.as_object_mut()?.remove("path");
             serde_json::to_vec(&summary).ok()
         }
         _ => Some(bytes),
