@@ -34,14 +34,14 @@ fn wav_name(stem: &str, name: &str) -> String {
 /// use faer::mat;
 /// use strt_io::{Signals, write_each_wav};
 ///
-/// let values = mat![[1.0, 200.0], [-4.0, 100.0]];
+/// let values = mat![[1.0, 8.0], [-4.0, 2.0]];
 /// let names = ["s1".to_string(), "s2".to_string()];
 /// let signals = Signals { values: values.as_ref(), names: &names, rate: Some(8000.0) };
 /// let directory = tempfile::tempdir()?;
 /// write_each_wav(directory.path(), "sources", &signals)?;
 ///
 /// let table = std::fs::read_to_string(directory.path().join("sources.wavs.csv"))?;
-/// assert_eq!(table, "file,factor\nsources.s1.wav,0.2475\nsources.s2.wav,0.00495\n");
+/// assert_eq!(table, "file,factor\nsources.s1.wav,0.2475\nsources.s2.wav,0.12375\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
