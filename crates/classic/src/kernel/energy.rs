@@ -372,7 +372,7 @@ mod tests {
         };
         let louder = |at: f64| if at < 0.3 { 0.2 } else { 2.0 };
         for (moments, form) in [
-            (of(&|_| 1.0, &|_| 0.9), 0),
+            (of(&|_| 1.0, &|_| 0.98), 0),
             (of(&changes, &|_| 0.0), 1),
             (of(&louder, &|at| if at < 0.5 { 0.8 } else { -0.5 }), 2),
         ] {
