@@ -130,7 +130,8 @@ class StrTransformer(Fitting):
     verdicts_ : list of dict
         Which sources to trust, as :meth:`verdicts` gives it; worked out when it is first asked for.
     labels_ : list of dict
-        What the sources look like, as :meth:`labels` gives it; worked out when it is first asked for.
+        What the sources look like, as :meth:`labels` gives it; worked out when it is first asked
+        for.
     scale_centers_ : ndarray of shape (n_components,)
         Centre of each source's scales, as the logarithm of a patch size in samples; ascending.
     expected_patch_size_ : ndarray of shape (n_components,)
@@ -370,9 +371,9 @@ class StrTransformer(Fitting):
         -------
         list of dict
             One a source: ``source`` (its name, ``"s1"`` the first), ``finding`` (``"resolved"``,
-            ``"mixed with s4"``, ``"not replicated"`` or ``"noise"``), ``mixed_with`` (columns of the
-            sources from which it is not told), ``interference`` (the amplitude of others to be
-            expected in it, 0 to 1), ``replication`` (the lowest correlation with which it was found
+            ``"mixed with s4"``, ``"not replicated"`` or ``"noise"``), ``mixed_with`` (columns of
+            the sources from which it is not told), ``interference`` (the amplitude of others to
+            be expected in it, 0 to 1), ``replication`` (the lowest correlation with which it was found
             again, or ``None``), ``found_again`` (the share of ``replicates`` that have it, or
             ``None``), ``evidence`` and ``structure`` (nats in favour of it over a mixture and over
             white noise), ``words``.
@@ -390,7 +391,7 @@ class StrTransformer(Fitting):
         return known[1]
 
     def labels(self, X: ArrayLike | None = None) -> list[dict[str, Any]]:
-        """What the sources look like: heart, breath, blinks, muscle, line noise, drift and the like.
+        """What the sources look like: heart, breath, blinks, muscle, line noise, drift and so on.
 
         A proposal for somebody who looks at the source, from its course, its spectrum and, where
         places of electrodes are known, its weights. Most kinds need a sampling rate, which a
@@ -429,8 +430,9 @@ class StrTransformer(Fitting):
         data. What the sources do not explain stays. ``strt clean`` does this with files.
 
         With ``prepare`` and an affine mixer, ``X`` is cleaned as it is, at its own rate and against
-        its own reference: what the sources contribute is a linear map of the channels, which filters
-        do not change. Behind a nonlinear mixer, and without ``X``, the prepared recording is cleaned.
+        its own reference: what the sources contribute is a linear map of the channels, which
+        filters do not change. Behind a nonlinear mixer, and without ``X``, the prepared recording
+        is cleaned.
 
         Parameters
         ----------

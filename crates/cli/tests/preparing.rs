@@ -1,5 +1,5 @@
-//! Recordings that are prepared: the same for `separate`, `resume`, `transform` and `clean`, and what
-//! is refused.
+//! Recordings that are prepared: the same for `separate`, `resume`, `transform` and `clean`, and
+//! what is refused.
 
 mod common;
 
@@ -13,8 +13,8 @@ use strtransformer::prepare::{Band, Preparation, Reference};
 const RATE: f64 = 250.0;
 const N: usize = 20 * 250;
 
-/// Two sources of noise with changing strength, drift and a line, in four channels with offsets, all
-/// at 250 Hz.
+/// Two sources of noise with changing strength, drift and a line, in four channels with offsets,
+/// all at 250 Hz.
 fn disturbed(seed: f64) -> Mat<f64> {
     let wave = |t: usize, hz: f64| (t as f64 / RATE * hz * std::f64::consts::TAU).sin();
     let noise =
@@ -115,8 +115,8 @@ fn a_run_says_and_keeps_how_its_recording_was_prepared() {
         ]
         .concat(),
     );
-    let done = "straight lines removed, notch 50, 100 Hz (FIR of 1651 samples), band 1-40 Hz (FIR of \
-                825 samples), resampled from 250 to 125 Hz";
+    let done = "straight lines removed, notch 50, 100 Hz (FIR of 1651 samples), band 1-40 Hz (FIR \
+                of 825 samples), resampled from 250 to 125 Hz";
     assert!(
         ran.stderr.contains(&format!("  prepared: {done}\n")),
         "{}",
@@ -309,7 +309,8 @@ fn channels_and_spans_are_left_out() {
     assert_eq!(read(&place.path("a_clean.csv")).n_missing(), 0);
 }
 
-/// An EDF file of 20 records of 1 s: signals of these names and rates, each a sine of this frequency.
+/// An EDF file of 20 records of 1 s: signals of these names and rates, each a sine of its own
+/// frequency.
 fn edf(signals: &[(&str, usize, f64)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut field = |text: &str, width: usize| bytes.extend(format!("{text:<width$}").into_bytes());
@@ -367,8 +368,8 @@ fn channels_of_several_rates_are_brought_to_one() {
         &place,
         &separate,
         1,
-        "found A, B at 100 Hz (2000 samples); C at 25 Hz (500 samples); take the channels of one rate \
-         with --channels, or bring all to one with --resample",
+        "found A, B at 100 Hz (2000 samples); C at 25 Hz (500 samples); take the channels of one \
+         rate with --channels, or bring all to one with --resample",
     );
     let mut options = ReadOptions {
         start: Some(2.0),

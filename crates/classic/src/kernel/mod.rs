@@ -4,10 +4,10 @@
 //! What is minimised is the kernel energy of StrTransformer alone ([`Form`]): entropies per sample
 //! from the log-determinants of Toeplitz matrices of lagged moments. After one pass over the
 //! recording ([`Moments`]) neither value nor gradient depends on its length, so that it takes
-//! milliseconds. Two forms are fitted roughly, the spectrum and the variances of blocks, and the one
-//! that describes the sources in fewer bits is taken ([`Solution`]): sources of changing variance need
-//! the second, and all others must not have it. Where a recording has sources of both kinds, or spectra
-//! that change, every source takes the form that suits it.
+//! milliseconds. Two forms are fitted roughly, the spectrum and the variances of blocks, and the
+//! one that describes the sources in fewer bits is taken ([`Solution`]): sources of changing
+//! variance need the second, and all others must not have it. Where a recording has sources of both
+//! kinds, or spectra that change, every source takes the form that suits it.
 //!
 //! The criterion is the largest entry of the relative gradient. For stationary Gaussian sources
 //! this is a maximum-likelihood estimate (D.-T. Pham and P. Garat, *Blind separation of mixture of
@@ -69,8 +69,8 @@ pub struct Fast {
 /// Which form of the kernel energy is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormChoice {
-    /// Whatever describes the sources in fewest bits: one of the two, or for every source one of these
-    /// and of a spectrum that changes.
+    /// Whatever describes the sources in fewest bits: one of the two, or for every source one of
+    /// these and of a spectrum that changes.
     Automatic,
     /// The spectrum.
     Spectrum,
@@ -172,7 +172,8 @@ impl Fast {
     }
 }
 
-/// The unmixing near `a` at which forms of these kinds have their minimum over a part of the recording,
+/// The unmixing near `a` at which forms of these kinds have their minimum over a part of the
+/// recording,
 /// columns of norm 1: what the part alone makes of sources that the whole has found. `None` where
 /// the energy has no value at `a`.
 pub fn refit(

@@ -148,6 +148,26 @@ fn note_left_out(channels: &[Channel], notes: &mut Vec<Note>) {
     }
 }
 
+/// Without two different limits, physical and digital, there is no physical unit (EDF, GDF).
+pub(crate) fn check_limits(
+    path: &Path,
+    label: &str,
+    [low, high]: [f64; 2],
+    [from, to]: [f64; 2],
+) -> Result<()> {
+    let usable = |a: f64, b: f64| a.is_finite() && b.is_finite() && a != b;
+    if usable(low, high) && usable(from, to) {
+        return Ok(());
+    }
+    Err(Error::content(
+        path,
+        format!("header, signal `{label}`"),
+        "physical and digital limits that differ",
+        format!("{low} to {high} for {from} to {to}"),
+        "leave the channel out",
+    ))
+}
+
 /// Channels of several rates do not make a matrix.
 fn one_rate(path: &Path, channels: &[Channel], chosen: &[usize]) -> Result<()> {
     let mut groups: Vec<(Option<f64>, usize, Vec<&str>)> = Vec::new();

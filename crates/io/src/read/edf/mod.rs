@@ -11,6 +11,7 @@ mod events;
 mod header;
 mod rewrite;
 
+use super::assemble::check_limits;
 use super::numbers::{Endian, Number};
 use super::rewrite::Replacement;
 use super::source::{Source, damaged};
@@ -252,7 +253,7 @@ impl Reader for EdfReader {
         let path = self.source.path().to_owned();
         for (signal, channel) in self.header.signals.iter().zip(&self.channels) {
             if channel.is_some_and(|channel| table.wants(channel)) {
-                check_scale(&path, signal)?;
+                check_limits(&path, &signal.label, signal.physical, signal.digital)?;
             }
         }
         let (size, decode) = (self.number.size(), self.number.decoder(Endian::Little));
@@ -296,20 +297,4 @@ fn first_row(
         (Some(onsets), Some(rate)) => (onsets[record] * rate).round() as usize,
         _ => record * signal.per_record,
     }
-}
-
-/// Without two different limits there is no physical unit.
-fn check_scale(path: &Path, signal: &Signal) -> Result<()> {
-    let ([low, high], [from, to]) = (signal.physical, signal.digital);
-    let usable = |a: f64, b: f64| a.is_finite() && b.is_finite() && a != b;
-    if usable(low, high) && usable(from, to) {
-        return Ok(());
-    }
-    Err(Error::content(
-        path,
-        format!("header, signal `{}`", signal.label),
-        "physical and digital limits that differ",
-        format!("{low} to {high} for {from} to {to}"),
-        "leave the channel out",
-    ))
 }

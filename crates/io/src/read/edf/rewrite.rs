@@ -8,9 +8,10 @@
 //! numbers.
 
 use super::header::{self, Signal};
-use super::{EdfReader, check_scale, first_row};
+use super::{EdfReader, first_row};
 use crate::error::{Error, Result};
 use crate::read::Note;
+use crate::read::assemble::check_limits;
 use crate::read::numbers::Endian;
 use crate::read::rewrite::{ANOTHER_FORMAT, Replacement, Trouble, copy, is_same, write_file};
 use std::path::Path;
@@ -43,7 +44,7 @@ pub(super) fn rewrite(
     let path = reader.source.path().to_owned();
     for (signal, channel) in reader.header.signals.iter().zip(&reader.channels) {
         if channel.is_some_and(|channel| new.wants(channel)) {
-            check_scale(&path, signal)?;
+            check_limits(&path, &signal.label, signal.physical, signal.digital)?;
         }
     }
     let needed = needed(reader, new, out)?;

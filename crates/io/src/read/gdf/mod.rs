@@ -10,12 +10,12 @@ mod events;
 mod header;
 mod sample;
 
+use super::assemble::check_limits;
 use super::source::{Source, damaged, failed};
 use super::table::{Channel, Contents, Reader, Table};
-use crate::error::{Error, Result};
-use header::{Header, Signal};
+use crate::error::Result;
+use header::Header;
 use std::io::Read;
-use std::path::Path;
 
 /// A GDF file.
 pub(crate) struct GdfReader {
@@ -115,22 +115,6 @@ impl GdfReader {
     }
 }
 
-/// Without two different limits there is no physical unit.
-fn check_scale(path: &Path, signal: &Signal) -> Result<()> {
-    let ([low, high], [from, to]) = (signal.physical, signal.digital);
-    let usable = |a: f64, b: f64| a.is_finite() && b.is_finite() && a != b;
-    if usable(low, high) && usable(from, to) {
-        return Ok(());
-    }
-    Err(Error::content(
-        path,
-        format!("header, signal `{}`", signal.label),
-        "physical and digital limits that differ",
-        format!("{low} to {high} for {from} to {to}"),
-        "leave the channel out",
-    ))
-}
-
 impl Reader for GdfReader {
     fn contents(&self) -> &Contents {
         &self.contents
@@ -140,7 +124,7 @@ impl Reader for GdfReader {
         let path = self.source.path().to_owned();
         for (channel, signal) in self.header.signals.iter().enumerate() {
             if table.wants(channel) {
-                check_scale(&path, signal)?;
+                check_limits(&path, &signal.label, signal.physical, signal.digital)?;
             }
         }
         let mut input = self.source.stream(self.header.size)?;

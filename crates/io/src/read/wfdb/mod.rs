@@ -1,11 +1,11 @@
-//! WFDB records of PhysioNet: a header `.hea`, the signal files, or the segments, that it names, and
-//! annotations beside them.
+//! WFDB records of PhysioNet: a header `.hea`, the signal files, or the segments, that it names,
+//! and annotations beside them.
 //!
 //! Numbers are scaled to physical units, samples that stand for missing ones become missing, skewed
-//! signals are put in their place. Signals with several samples a frame, all with as many, have that
-//! many times the rate of the frames; where the chosen ones differ, each is averaged over its
-//! frames, as the WFDB library does. Formats 8, 16, 24, 32, 61, 80, 160, 212, 310, 311, and FLAC in 508, 516 and
-//! 524. Segments follow each other in time, those of a variable layout each with some of its
+//! signals are put in their place. Signals with several samples a frame, all with as many, have
+//! that many times the rate of the frames; where the chosen ones differ, each is averaged over its
+//! frames, as the WFDB library does. Formats 8, 16, 24, 32, 61, 80, 160, 212, 310, 311, and FLAC in
+//! 508, 516 and 524. Segments follow each other in time, those of a variable layout each with some of its
 //! signals; where a signal has none it is missing. Checksums of headers are not compared. Refused:
 //! files in other directories than the header.
 //!
