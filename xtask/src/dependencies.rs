@@ -1,13 +1,14 @@
-//! Whether every dependency has a licence and a source that `deny.toml` allows.
+//! Whether every dependency has a licence and a source that `deny.toml` allows, and no known fault.
 //!
 //! In: that file, and what `cargo tree` says. Out: nothing, or the crates that may not be used. It
-//! is the part of `cargo deny` that needs no network but the registry. Known vulnerabilities are
-//! not looked for: their database is in no registry; `cargo deny check advisories` does that in
-//! the workflow of the tests.
+//! is what `cargo deny` does, without a network but the registry; faults are looked for in
+//! [`crate::advisories`].
 
+use crate::advisories;
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
+use toml::Table;
 
 const RULES: &str = "deny.toml";
 
@@ -15,6 +16,7 @@ const RULES: &str = "deny.toml";
 pub fn check() -> Result<(), String> {
     let rules = fs::read_to_string(RULES)
         .map_err(|error| format!("{RULES}: cannot read: {error}; run it at the root"))?;
+    let rules: Table = rules.parse().map_err(|error| format!("{RULES}: {error}"))?;
     let allowed = allowed(&rules)?;
     let packages = packages()?;
     eprintln!("xtask: licences and sources of {} packages", packages.len());
@@ -22,33 +24,22 @@ pub fn check() -> Result<(), String> {
         .iter()
         .filter_map(|package| fault(package, &allowed))
         .collect();
-    if refused.is_empty() {
-        Ok(())
-    } else {
-        Err(format!(
+    if !refused.is_empty() {
+        return Err(format!(
             "dependencies that {RULES} does not allow:\n  {}",
             refused.join("\n  ")
-        ))
+        ));
     }
+    advisories::check(&packages, &rules)
 }
 
 /// The licences under `allow` in `[licenses]`.
-fn allowed(rules: &str) -> Result<BTreeSet<String>, String> {
-    let lines = rules.lines().map(str::trim);
-    let list = lines
-        .skip_while(|line| *line != "[licenses]")
-        .skip_while(|line| *line != "allow = [")
-        .skip(1)
-        .take_while(|line| *line != "]");
-    let names: BTreeSet<String> = list
-        .map(|line| line.trim_end_matches(',').trim_matches('"').to_string())
-        .collect();
-    if names.is_empty() {
-        return Err(format!(
-            "{RULES}: expected `allow = [` in `[licenses]`, one licence a line, found none"
-        ));
-    }
-    Ok(names)
+fn allowed(rules: &Table) -> Result<BTreeSet<&str>, String> {
+    let listed = rules
+        .get("licenses")
+        .and_then(|licenses| licenses.get("allow")?.as_array());
+    let names = listed.map(|names| names.iter().filter_map(toml::Value::as_str).collect());
+    names.ok_or_else(|| format!("{RULES}: expected a list `allow` in `[licenses]`, found none"))
 }
 
 /// One line a package, of everything that is built on any system: `name vVERSION (source)|licence`.
@@ -75,7 +66,7 @@ fn packages() -> Result<BTreeSet<String>, String> {
 }
 
 /// What is wrong with a package.
-fn fault(package: &str, allowed: &BTreeSet<String>) -> Option<String> {
+fn fault(package: &str, allowed: &BTreeSet<&str>) -> Option<String> {
     let (name, licence) = package.rsplit_once('|').unwrap_or((package, ""));
     // Of a package of the registry no source is shown, of one of this workspace its path.
     if name.contains("(http") || name.contains("(git") || name.contains("(registry") {
@@ -146,9 +137,9 @@ impl Licence {
         Some(Licence::One(format!("{name} WITH {exception}")))
     }
 
-    fn is_allowed(&self, allowed: &BTreeSet<String>) -> bool {
+    fn is_allowed(&self, allowed: &BTreeSet<&str>) -> bool {
         match self {
-            Licence::One(name) => allowed.contains(name),
+            Licence::One(name) => allowed.contains(name.as_str()),
             Licence::Any(parts) => parts.iter().any(|part| part.is_allowed(allowed)),
             Licence::All(parts) => parts.iter().all(|part| part.is_allowed(allowed)),
         }
@@ -169,9 +160,11 @@ mod tests {
     use super::*;
 
     fn check(package: &str, expected: Option<&str>) {
-        let rules = "[licenses]\nallow = [\n    \"MIT\",\n    \"Zlib\",\n    \
-                     \"Apache-2.0 WITH LLVM-exception\",\n]\n[bans]\n";
-        let found = fault(package, &allowed(rules).unwrap());
+        let rules: Table = "[licenses]\nallow = [\n    \"MIT\",\n    \"Zlib\",\n    \
+                     \"Apache-2.0 WITH LLVM-exception\",\n]\n[bans]\n"
+            .parse()
+            .unwrap();
+        let found = fault(package, &allowed(&rules).unwrap());
         match (&found, expected) {
             (None, None) => {}
             (Some(found), Some(words)) => assert!(found.contains(words), "{found}"),
@@ -195,10 +188,7 @@ mod tests {
             "a v1.0.0 (https://example.org/a#1f)|MIT",
             Some("of crates.io"),
         );
-        assert!(
-            allowed("[bans]")
-                .unwrap_err()
-                .contains("one licence a line")
-        );
+        let refusal = allowed(&Table::new()).unwrap_err();
+        assert!(refusal.contains("a list `allow`"), "{refusal}");
     }
 }

@@ -1,11 +1,11 @@
-//! `cargo xtask test`, `cargo xtask ci` and `cargo xtask wheel`: the project's own commands, in
-//! Rust so that they run wherever Rust does.
+//! `cargo xtask test`, `ci`, `wheel` and `advisories`: the project's own commands, in Rust so that they run wherever Rust does.
 //!
 //! Each step is one command, printed before it runs; the first that fails ends the task with its
 //! status. Python packages go into an environment under `target/`. Only `ci` installs something
 //! into the system: Chromium for the tests of the report and Python for those of the package, where
 //! there are none and Debian's packages can be had.
 
+mod advisories;
 mod browser;
 mod dependencies;
 mod python;
@@ -23,11 +23,13 @@ Tasks:
   test    every test of the workspace, doc tests included, then those of the Python package in an
           environment of its own; ends with how many were skipped, and why
   wheel   wheel and source distribution of the Python package, in dist/
-  ci      licences and sources of dependencies, formatting, lints, docs without warnings, a
+  ci      licences, sources and known faults of dependencies, formatting, lints, docs without warnings, a
           browser and Python for the tests, then `cargo xtask test`, of which nothing may be skipped
           that can run
   ci --thorough
-          all of that, then a model checker and sanitizers on the unsafe code";
+          all of that, then a model checker and sanitizers on the unsafe code
+  advisories FOLDER
+          writes the list of known faults anew from a checkout of RustSec's advisory-db";
 
 /// One profile for everything, so that the dependencies are built once. The extension module has no
 /// tests that run without Python, and is built with the wheel.
@@ -105,6 +107,7 @@ fn main() -> ExitCode {
         ["wheel"] => python::wheel(),
         ["ci"] => ci(),
         ["ci", "--thorough"] => ci().and_then(|()| thorough::check()),
+        ["advisories", checkout] => advisories::snapshot(checkout),
         ["--help" | "-h" | "help"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
