@@ -122,8 +122,8 @@ def load(path: str | os.PathLike[str]) -> StrTransformer:
     OSError
         When the folder or a file of it cannot be read.
     ValueError
-        When it is not the folder of a run, or a file in it shows to be damaged or of another run.
-        Contents are not checksummed: a changed number that is still a number is not noticed.
+        When it is not the folder of a run, or a file in it is of another run or was changed since:
+        every file has a checksum.
     """
     from ._estimator import StrTransformer
 

@@ -176,7 +176,7 @@ fn new_data_are_prepared_as_the_run_was() {
 }
 
 #[test]
-fn a_run_that_was_interrupted_prepares_again() {
+fn the_same_command_again_prepares_to_the_same_bits() {
     let place = place();
     let small = ["--set", "branches.patch_sizes=[4, 8]", "-q"];
     let start = [
@@ -307,6 +307,58 @@ fn channels_and_spans_are_left_out() {
     std::fs::remove_file(place.path("bad.tsv")).unwrap();
     place.done(&["clean", "a.strt", "--remove", "s1", "-q"]);
     assert_eq!(read(&place.path("a_clean.csv")).n_missing(), 0);
+}
+
+/// Markers whose name begins with BAD are spans to leave out; others are events.
+#[test]
+fn annotations_say_what_is_bad() {
+    let place = place();
+    let values = disturbed(0.0);
+    place.write(
+        "c.vhdr",
+        "Brain Vision Data Exchange Header File Version 1.0\n[Common Infos]\nDataFile=c.eeg\n\
+         MarkerFile=c.vmrk\nDataFormat=BINARY\nDataOrientation=MULTIPLEXED\n\
+         NumberOfChannels=4\nSamplingInterval=4000\n[Binary Infos]\n\
+         BinaryFormat=IEEE_FLOAT_32\n[Channel Infos]\nCh1=Fz,,1,µV\nCh2=Cz,,1,µV\n\
+         Ch3=Pz,,1,µV\nCh4=Oz,,1,µV\n",
+    );
+    place.write(
+        "c.vmrk",
+        "Brain Vision Data Exchange Marker File, Version 1.0\n[Common Infos]\nDataFile=c.eeg\n\
+         [Marker Infos]\nMk1=Stimulus,S  1,101,1,0\nMk2=Comment,BAD_move,501,375,0\n\
+         Mk3=Comment,not bad,2001,250,0\n",
+    );
+    let samples = (0..N).flat_map(|t| (0..4).map(move |c| (t, c)));
+    let bytes = samples.flat_map(|at| (values[at] as f32).to_le_bytes());
+    place.write("c.eeg", bytes.collect::<Vec<u8>>());
+    let separate = [
+        "separate",
+        "c.vhdr",
+        "-k",
+        "2",
+        "--preset",
+        "fast",
+        "--bad-segments",
+    ];
+    let ran = place.done(&[&separate[..], &["annotations"]].concat());
+    let words = "1 bad segment taken as missing (1.5 s)";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    let sources = read(&place.path("c.strt/sources.csv"));
+    assert!(!sources.is_missing(499) && sources.is_missing(500) && sources.is_missing(874));
+    assert_eq!(sources.n_missing(), 375);
+
+    // A table knows no annotations: that is said, not passed over.
+    let separate = [
+        "separate",
+        "a.csv",
+        "-k",
+        "2",
+        "--preset",
+        "fast",
+        "--bad-segments",
+    ];
+    let ran = place.done(&[&separate[..], &["annotations"]].concat());
+    assert!(ran.stderr.contains("nothing is marked"), "{}", ran.stderr);
 }
 
 /// An EDF file of 20 records of 1 s: signals of these names and rates, each a sine of its own

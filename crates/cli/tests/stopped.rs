@@ -172,6 +172,26 @@ fn a_killed_run_is_resumed_from_its_last_checkpoint() {
 }
 
 #[test]
+fn a_killed_run_prepares_its_recording_again() {
+    let place = Place::new();
+    place.problem("300");
+    let prepared = ["--rate", "100", "--band", "2-40", "--detrend"].map(String::from);
+    let words = |out| [arguments(out, "60"), prepared.to_vec()].concat();
+    place.done(
+        &words("whole")
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>(),
+    );
+    let killed = [words("run"), ["--autosave", "0"].map(String::from).into()].concat();
+    let mut child = started(&place, &killed, "step 60/120");
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    place.done(&["resume", "run", "--quiet"]);
+    same_bits(&place);
+}
+
+#[test]
 fn resuming_on_another_recording_is_refused() {
     let place = Place::new();
     place.problem("300");

@@ -327,6 +327,7 @@ fn what_a_file_cannot_hold_is_refused_and_leaves_nothing() {
         &set(f64::NAN),
         "knows no missing values, found a missing value",
     );
+    refused("types.parquet", &set(1e40), "a number that F32 can hold");
     refused(
         "npy_bool.npy",
         &set(0.5),
@@ -345,13 +346,7 @@ fn what_a_file_cannot_hold_is_refused_and_leaves_nothing() {
         &fill,
         "the file holds no samples there",
     );
-    for name in [
-        "plain.npz",
-        "v73.mat",
-        "none.parquet",
-        "w16.hea",
-        "gdf_1.gdf",
-    ] {
+    for name in ["plain.npz", "v73.mat", "w16.hea", "gdf_1.gdf"] {
         refused(
             name,
             &|_| {},
@@ -372,6 +367,55 @@ fn what_a_file_cannot_hold_is_refused_and_leaves_nothing() {
         error.to_string().contains("found the recording itself"),
         "{error}"
     );
+}
+
+/// Columns that change are made anew, in their groups and packed as they were; text stays.
+#[test]
+fn tables_of_parquet_keep_their_other_columns() {
+    for name in [
+        "none",
+        "snappy",
+        "gzip",
+        "zstd",
+        "groups",
+        "encodings",
+        "types",
+    ] {
+        let name = format!("{name}.parquet");
+        let (made, path) = (Made::new(), fixture(&name));
+        let (before, out) = (open(&path), copy_to(&made, &name));
+        let old = before.recording.observations();
+        rewrite_recording(&path, &all(), old, &out).unwrap();
+        assert_eq!(apart(open(&out).recording.observations(), old), 0.0);
+        // One number changes: whole numbers are rounded, truth values stay as they are.
+        for c in 0..old.ncols() {
+            let mut new = old.to_owned();
+            new[(20, c)] = if name == "types.parquet" && c == 3 {
+                1.0 - old[(20, c)]
+            } else {
+                27.25
+            };
+            let is_whole = (0..old.nrows()).all(|t| old[(t, c)].round() == old[(t, c)]);
+            let notes = rewrite_recording(&path, &all(), new.as_ref(), &out).unwrap();
+            if is_whole {
+                new[(20, c)] = new[(20, c)].round();
+            }
+            let after = open(&out);
+            assert!(
+                apart(after.recording.observations(), new.as_ref()) == 0.0,
+                "{name} {c}"
+            );
+            assert_eq!(after.notes, before.notes, "{name} {c}");
+            let truth = name == "types.parquet" && c == 3;
+            assert_eq!(
+                notes.len(),
+                usize::from(is_whole && !truth),
+                "{name} {c}: {notes:?}"
+            );
+            let rate = before.recording.sampling_rate();
+            assert_eq!(after.recording.sampling_rate(), rate, "{name}");
+        }
+    }
 }
 
 /// The annotations of EDF+ and BDF+ are copied byte for byte.

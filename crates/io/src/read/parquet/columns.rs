@@ -3,6 +3,7 @@
 //! In: a leaf of the schema, and the typed reader of one of its chunks. Out: calls with a row and a
 //! number; rows that are missing are passed over.
 
+use crate::read::numbers::Number;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
@@ -23,9 +24,10 @@ pub(super) struct Column {
 /// What the numbers of a column are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Kind {
-    unsigned: bool,
+    /// What a value is; `None` for truth values.
+    pub number: Option<Number>,
     /// Definition level of a value that is present; 0 where none can be missing.
-    present: i16,
+    pub present: i16,
     /// Seconds of one unit, when the column holds times.
     pub seconds: Option<f64>,
 }
@@ -41,7 +43,7 @@ impl Column {
             | Physical::INT64
             | Physical::FLOAT
             | Physical::DOUBLE => Ok(Kind {
-                unsigned: is_unsigned(leaf),
+                number: number(leaf),
                 present: leaf.max_def_level(),
                 seconds: seconds(leaf),
             }),
@@ -51,9 +53,30 @@ impl Column {
     }
 }
 
-fn is_unsigned(leaf: &ColumnDescriptor) -> bool {
-    use ConvertedType::{UINT_8, UINT_16, UINT_32, UINT_64};
-    matches!(leaf.converted_type(), UINT_8 | UINT_16 | UINT_32 | UINT_64)
+/// What the values of a column of numbers are.
+fn number(leaf: &ColumnDescriptor) -> Option<Number> {
+    Some(match (leaf.physical_type(), leaf.converted_type()) {
+        (Physical::FLOAT, _) => Number::F32,
+        (Physical::DOUBLE, _) => Number::F64,
+        (_, ConvertedType::INT_8) => Number::I8,
+        (_, ConvertedType::INT_16) => Number::I16,
+        (_, ConvertedType::UINT_8) => Number::U8,
+        (_, ConvertedType::UINT_16) => Number::U16,
+        (_, ConvertedType::UINT_32) => Number::U32,
+        (_, ConvertedType::UINT_64) => Number::U64,
+        (Physical::INT32, _) => Number::I32,
+        (Physical::INT64, _) => Number::I64,
+        _ => return None,
+    })
+}
+
+/// A whole number as the file holds it; those without a sign use the bits of those with one.
+pub(super) fn number_of(value: i64, number: Option<Number>) -> f64 {
+    match number {
+        Some(Number::U64) => value as u64 as f64,
+        Some(Number::U8 | Number::U16 | Number::U32) => f64::from(value as u32),
+        _ => value as f64,
+    }
 }
 
 /// Seconds of one unit of a time, from the newer logical type or the older converted one.
@@ -83,14 +106,14 @@ pub(super) fn decode(
         BoolColumnReader(chunk) => drain(chunk, kind, n_rows, f64::from, put),
         FloatColumnReader(chunk) => drain(chunk, kind, n_rows, f64::from, put),
         DoubleColumnReader(chunk) => drain(chunk, kind, n_rows, |value| value, put),
-        Int32ColumnReader(chunk) if kind.unsigned => {
-            drain(chunk, kind, n_rows, |value| f64::from(value as u32), put)
+        Int32ColumnReader(chunk) => {
+            let number = |value| number_of(i64::from(value), kind.number);
+            drain(chunk, kind, n_rows, number, put)
         }
-        Int32ColumnReader(chunk) => drain(chunk, kind, n_rows, f64::from, put),
-        Int64ColumnReader(chunk) if kind.unsigned => {
-            drain(chunk, kind, n_rows, |value| value as u64 as f64, put)
+        Int64ColumnReader(chunk) => {
+            let number = |value| number_of(value, kind.number);
+            drain(chunk, kind, n_rows, number, put)
         }
-        Int64ColumnReader(chunk) => drain(chunk, kind, n_rows, |value| value as f64, put),
         // `Column::new` found no numbers in these.
         Int96ColumnReader(_) | ByteArrayColumnReader(_) | FixedLenByteArrayColumnReader(_) => Ok(0),
     }

@@ -7,12 +7,15 @@
 
 mod columns;
 mod guard;
+mod replace;
+mod rewrite;
 
+use super::rewrite::Replacement;
 use super::selection::not_among;
 use super::source::{Source, cut_short, damaged};
 use super::table::{Channel, Contents, Reader, Table};
 use super::time::{self, Axis};
-use super::{ReadOptions, TimeColumn};
+use super::{Note, ReadOptions, TimeColumn};
 use crate::error::{Error, Result};
 use columns::{Column, decode};
 use guard::Guarded;
@@ -20,6 +23,7 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -86,12 +90,18 @@ impl Reader for ParquetReader {
         }
         Ok(())
     }
+
+    fn rewrite(&mut self, new: &Replacement<'_>, out: &Path) -> Result<Option<Vec<Note>>> {
+        self.file.rewrite(&self.columns, new, out).map(Some)
+    }
 }
 
 /// A file whose footer has been read.
 struct Decoder {
     path: PathBuf,
     reader: SerializedFileReader<Guarded>,
+    /// The same file, for columns that are copied as they are.
+    bytes: File,
     columns: Vec<Column>,
     n_rows: usize,
     /// Bytes of the file.
@@ -102,7 +112,9 @@ impl Decoder {
     fn open(mut source: Source) -> Result<Self> {
         check_end(&mut source)?;
         let (path, length) = (source.path().to_owned(), source.length());
-        let file = Guarded::new(source.into_file(), length);
+        let file = source.into_file();
+        let bytes = file.try_clone().map_err(Error::reading(&path))?;
+        let file = Guarded::new(file, length);
         let reader = caught(|| SerializedFileReader::new(file));
         let reader = reader.map_err(|error| footer_refused(&path, &error))?;
         let metadata = reader.metadata();
@@ -127,6 +139,7 @@ impl Decoder {
         Ok(Self {
             path,
             reader,
+            bytes,
             columns,
             n_rows,
             length,

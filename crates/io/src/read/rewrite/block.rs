@@ -2,7 +2,7 @@
 
 use super::{Replacement, is_same};
 use crate::read::Note;
-use crate::read::numbers::{Block, Order};
+use crate::read::numbers::{Block, Number, Order};
 use std::io::{self, Read, Write};
 
 /// Bytes that are copied at once.
@@ -24,6 +24,18 @@ impl Units {
 
     fn meaning(&self, number: f64) -> f64 {
         (number - self.offset) * self.step
+    }
+
+    /// What numbers of a kind can hold, for messages.
+    pub fn expected(&self, number: Number) -> String {
+        match number.limits() {
+            Some((least, most)) => format!(
+                "a number from {} to {}, which {number:?} can hold",
+                self.meaning(least as f64),
+                self.meaning(most as f64),
+            ),
+            None => format!("a number that {number:?} can hold"),
+        }
     }
 }
 
@@ -73,7 +85,7 @@ impl Block {
                         row,
                         channel,
                         value,
-                        expected: self.expected(&units),
+                        expected: units.expected(self.number),
                     });
                 }
                 n_rounded += usize::from(self.number.limits().is_some());
@@ -98,18 +110,6 @@ impl Block {
         match self.order {
             Order::Interleaved => (at / self.n_channels, at % self.n_channels),
             Order::Planar => (at % self.n_samples, at / self.n_samples),
-        }
-    }
-
-    fn expected(&self, units: &Units) -> String {
-        match self.number.limits() {
-            Some((least, most)) => format!(
-                "a number from {} to {}, which {:?} can hold",
-                units.meaning(least as f64),
-                units.meaning(most as f64),
-                self.number
-            ),
-            None => format!("a number that {:?} can hold", self.number),
         }
     }
 }

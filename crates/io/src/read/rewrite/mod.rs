@@ -9,8 +9,8 @@
 //!
 //! A file that was packed is copied unpacked, unless the name of the copy ends in `.gz` or `.zst`.
 //!
-//! Deliberately absent: formats whose files would have to be made anew (NPZ, HDF5, Parquet, WFDB,
-//! GDF, XDF, FLAC, Ogg); their numbers can be written by [`crate::write_signals`].
+//! Deliberately absent: formats whose files would have to be made anew (NPZ, HDF5, WFDB, GDF, XDF,
+//! FLAC, Ogg); their numbers can be written by [`crate::write_signals`].
 
 mod block;
 mod encode;
@@ -100,7 +100,7 @@ pub fn rewrite_recording(
         Some(notes) => Ok(notes),
         None => Err(Error::kind(
             out,
-            "text, NPY, WAV, EDF, BDF, BrainVision, FIF, MATLAB 5-7, or EEGLAB in these",
+            "text, NPY, WAV, EDF, BDF, BrainVision, FIF, Parquet, MATLAB 5-7, or EEGLAB in these",
             format!("a copy of a file of format {format}, which would have to be made anew"),
             ANOTHER_FORMAT,
         )),
