@@ -203,8 +203,13 @@ fn damaged_files() {
     let mut random = Random(setting("STRT_FUZZ_SEED", 1));
     let only = std::env::var("STRT_FUZZ_ONLY").ok();
     let originals = originals();
+    let is_wanted = |path: &Path| {
+        let name = path.to_string_lossy();
+        only.as_ref().is_none_or(|only| name.ends_with(only))
+    };
     let mut endings: Vec<_> = originals
         .iter()
+        .filter(|(path, _)| is_wanted(path))
         .map(|(path, _)| path.extension().unwrap().to_owned())
         .collect();
     endings.sort();
@@ -229,15 +234,9 @@ fn damaged_files() {
         let ending = &endings[random.below(endings.len())];
         let files: Vec<_> = originals
             .iter()
-            .filter(|(path, _)| path.extension() == Some(ending))
+            .filter(|(path, _)| path.extension() == Some(ending) && is_wanted(path))
             .collect();
         let (original, contents) = files[random.below(files.len())];
-        if only
-            .as_ref()
-            .is_some_and(|only| !original.to_string_lossy().ends_with(only.as_str()))
-        {
-            continue;
-        }
         let other = &originals[random.below(originals.len())].1;
         let mut bytes = contents.clone();
         mutate(&mut random, &mut bytes, other);
