@@ -18,6 +18,7 @@ pub struct Pieces {
     /// 0, where every later piece begins, and T.
     bounds: Arc<[usize]>,
     longest: usize,
+    typical: usize,
 }
 
 impl Pieces {
@@ -26,6 +27,7 @@ impl Pieces {
         Pieces {
             bounds: Arc::new([0, n_samples]),
             longest: n_samples,
+            typical: n_samples,
         }
     }
 
@@ -52,6 +54,7 @@ impl Pieces {
         Ok(Pieces {
             bounds: std::iter::once(0).chain(ends).collect(),
             longest: lengths.iter().copied().max().unwrap_or(0),
+            typical: typical(lengths, n_samples),
         })
     }
 
@@ -73,6 +76,13 @@ impl Pieces {
     /// Samples of the longest piece.
     pub fn longest(&self) -> usize {
         self.longest
+    }
+
+    /// The length that half of all samples have around them: they are in pieces at least as long.
+    /// What is judged together (windows, lags) is chosen by it, so that a few long or short pieces
+    /// among many others decide nothing.
+    pub fn typical(&self) -> usize {
+        self.typical
     }
 
     /// The samples of every piece, in order.
@@ -123,6 +133,17 @@ impl Pieces {
     }
 }
 
+fn typical(lengths: &[usize], n_samples: usize) -> usize {
+    let mut longest_first = lengths.to_vec();
+    longest_first.sort_unstable_by(|a, b| b.cmp(a));
+    let mut covered = 0;
+    let reaches_half = |length: &usize| {
+        covered += length;
+        2 * covered >= n_samples
+    };
+    longest_first.into_iter().find(reaches_half).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,6 +163,18 @@ mod tests {
         assert!(pieces.cut(1..4).ranges().eq([0..2, 2..3]));
         assert_eq!(pieces.cut(5..8), Pieces::whole(3));
         assert_eq!(Pieces::new(&[8], 8).unwrap(), Pieces::whole(8));
+    }
+
+    #[test]
+    fn few_pieces_of_another_length_do_not_change_what_is_typical() {
+        let typical = |lengths: &[usize]| {
+            let total = lengths.iter().sum();
+            Pieces::new(lengths, total).unwrap().typical()
+        };
+        assert_eq!(typical(&[8; 500]), 8);
+        assert_eq!(typical(&[&[8; 500][..], &[1000]].concat()), 8);
+        assert_eq!(typical(&[&[100; 40][..], &[1; 300]].concat()), 100);
+        assert_eq!(Pieces::whole(7).typical(), 7);
     }
 
     #[test]
