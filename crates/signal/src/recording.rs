@@ -142,6 +142,26 @@ impl Recording {
         Ok(self)
     }
 
+    /// Other channels (T × m′) of the same instants: sampling rate and pieces are those of this
+    /// recording.
+    ///
+    /// # Errors
+    /// As [`Recording::from_mat`] and [`Recording::with_channel_names`], and when T is another one.
+    pub fn with_channels(
+        &self,
+        observations: Mat<f64>,
+        channel_names: Vec<String>,
+    ) -> Result<Recording> {
+        let lengths: Vec<usize> = self.pieces.lengths().collect();
+        let other = Recording::from_mat(observations)?
+            .with_channel_names(channel_names)?
+            .with_pieces(&lengths)?;
+        Ok(Recording {
+            sampling_rate: self.sampling_rate,
+            ..other
+        })
+    }
+
     /// The observations, T × m; missing values are NaN.
     pub fn observations(&self) -> MatRef<'_, f64> {
         (*self.observations).as_ref()

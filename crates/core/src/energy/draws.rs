@@ -314,3 +314,58 @@ impl Draws {
         &self.jobs
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, Recording};
+    use strt_signal::random::{Stream, rng};
+
+    /// Every window lies in one piece, whatever the scale, and pieces long enough for a scale are
+    /// all read.
+    #[test]
+    fn windows_lie_in_one_piece() {
+        let lengths = [40, 3, 9, 70, 1, 33, 8, 120];
+        let n: usize = lengths.iter().sum();
+        let wave = |t: usize, c: usize| ((t * (c + 2)) as f64 * 0.3).sin();
+        let values = faer::Mat::from_fn(n, 2, wave);
+        let recording = Recording::from_mat(values).unwrap();
+        let recording = recording.with_pieces(&lengths).unwrap();
+        for (random_start, crop) in [(true, 1024), (false, 1024), (true, 48)] {
+            let mut config = Config::new(2);
+            (config.branches.random_start, config.branches.crop) = (random_start, crop);
+            let plan = config.check(&recording).unwrap();
+            let grid = Grid::new(&plan, &Rows::of(&recording)).unwrap();
+            let mut draws = Draws::new(plan.branches());
+            let mut seen = vec![vec![false; lengths.len()]; grid.scales.len()];
+            for (samples, step) in [(0..n, 0), (30..n - 20, 1)] {
+                for draw in 0..400 {
+                    let stream = Stream::Step(1000 * step + draw);
+                    draws.sample(&grid, &samples, &mut rng(7, stream));
+                    for (b, window) in draws.windows().iter().enumerate() {
+                        let piece = recording.pieces().at(window.first);
+                        let end = window.first + window.len;
+                        assert!(
+                            end <= piece.end.min(samples.end),
+                            "{window:?} leaves {piece:?}"
+                        );
+                        assert!(window.first >= samples.start);
+                        let job = &draws.jobs()[b];
+                        let scale = b % grid.scales.len();
+                        let shape = grid.scales[scale].shape;
+                        let last = *job.tokens.last().unwrap() as usize;
+                        assert!(job.tokens.len() >= 2 && span(&shape, last + 1) == window.len);
+                        let number = recording.pieces().ranges().position(|p| p == piece);
+                        seen[scale][number.unwrap()] = true;
+                    }
+                }
+            }
+            for (scale, seen) in seen.iter().enumerate() {
+                let needed = 2 * grid.scales[scale].shape.patch;
+                for (length, seen) in lengths.iter().zip(seen) {
+                    assert_eq!(*seen, *length >= needed, "scale {scale}, piece of {length}");
+                }
+            }
+        }
+    }
+}
