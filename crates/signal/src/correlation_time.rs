@@ -1,7 +1,8 @@
 //! Correlation time of one source: the time scale by which branches are ordered.
 //!
-//! In: one column of samples, and where its pieces are. Out: a lag in samples. It fits no model and knows nothing of
-//! branches; training and evaluation both call it, so that both mean the same by "fast" and "slow".
+//! In: one column of samples, and its pieces. Out: a lag in samples. It fits no model and knows
+//! nothing of branches; training and evaluation both call it, so that both mean the same by "fast"
+//! and "slow".
 
 use crate::moments::Moments;
 use crate::pieces::Pieces;

@@ -198,8 +198,8 @@ impl Recording {
     }
 
     /// A number that tells recordings apart: 64-bit FNV-1a over the shape and the bits of all
-    /// values, every NaN alike, and the lengths of its pieces where there are several. A checkpoint keeps it, so that a run is not continued on other
-    /// data.
+    /// values, every NaN alike, and the lengths of its pieces where there are several. A checkpoint
+    /// keeps it, so that a run is not continued on other data.
     pub fn fingerprint(&self) -> u64 {
         const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
         const PRIME: u64 = 0x0000_0100_0000_01b3;

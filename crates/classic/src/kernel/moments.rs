@@ -5,10 +5,11 @@
 //! M_sl = 1/n_s · Σ ½(z_t·z_{t+l}ᵀ + z_{t+l}·z_tᵀ)        both samples in segment s, both there
 //! ```
 //!
-//! and both in one piece of the recording. n_s counts the samples that are there, not the pairs: with missing samples as zeros the
-//! moments of any combination are then an autocorrelation, positive definite whatever is missing.
-//! Samples missing here and there make them look like moments with some white noise; gaps change
-//! next to nothing. Short pieces make all moments fall faster with the lag, of every source alike.
+//! and both in one piece of the recording. n_s counts the samples that are there, not the pairs:
+//! with missing samples as zeros the moments of any combination are then an autocorrelation,
+//! positive definite whatever is missing. Samples missing here and there make them look like moments
+//! with some white noise; gaps change next to nothing. Short pieces make all moments fall faster
+//! with the lag, those of every source alike.
 
 use crate::components::lagged_products;
 use faer::linalg::matmul::matmul;

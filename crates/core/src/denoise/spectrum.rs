@@ -43,7 +43,8 @@ pub(super) struct Covariances {
 }
 
 impl Covariances {
-    /// Of `sources` in these pieces, whose noise has the variances `noise`; at most `most_lags` lags.
+    /// Of `sources` in these pieces, whose noise has the variances `noise`; at most `most_lags`
+    /// lags.
     pub fn of(
         sources: MatRef<'_, f64>,
         pieces: &Pieces,

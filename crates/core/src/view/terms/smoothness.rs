@@ -1,7 +1,7 @@
 //! L_smooth = ‖D_o S‖²_F / ((T−o)K), o ∈ {1, 2}: first or second differences.
 //!
-//! Differences that touch a missing sample, or samples of two pieces, are left out of the sum and of
-//! the count T−o.
+//! Differences that touch a missing sample, or samples of two pieces, are left out of the sum and
+//! of the count T−o.
 
 use faer::{MatMut, MatRef};
 use std::ops::Range;
