@@ -24,7 +24,7 @@ mod toeplitz;
 
 pub use energy::SourceEnergy;
 pub use form::{Form, Lengths};
-pub use moments::Moments;
+pub use moments::{Moments, regained};
 
 use faer::Mat;
 use std::f64::consts::FRAC_PI_2;

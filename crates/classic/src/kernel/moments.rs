@@ -2,18 +2,20 @@
 //! linear combination of them follows from.
 //!
 //! ```text
-//! M_sl = 1/n_s · Σ ½(z_t·z_{t+l}ᵀ + z_{t+l}·z_tᵀ)        both samples in segment s, both there
+//! M_sl = c_sl/n_s · Σ ½(z_t·z_{t+l}ᵀ + z_{t+l}·z_tᵀ)        both samples in segment s, both there
 //! ```
 //!
 //! and both in one piece of the recording. n_s counts the samples that are there, not the pairs:
 //! with missing samples as zeros the moments of any combination are then an autocorrelation,
 //! positive definite whatever is missing. Samples missing here and there make them look like moments
-//! with some white noise; gaps change next to nothing. Short pieces make all moments fall faster
-//! with the lag, those of every source alike.
+//! with some white noise; gaps change next to nothing. c_sl makes up for the pairs that ends of
+//! pieces take away ([`regained`]), and is 1 where there are none: what is left of the moments of
+//! smooth sources in short pieces would look like white noise too.
 
 use crate::components::lagged_products;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
+use std::ops::Range;
 use strt_signal::rows::RowsView;
 
 use super::form::Form;
@@ -111,6 +113,19 @@ impl Moments {
     }
 }
 
+/// c: pairs at this lag that the samples would have if they were one piece, over those that they
+/// have within pieces; 1 where there are none.
+pub fn regained(rows: RowsView<'_>, samples: Range<usize>, lag: usize) -> f64 {
+    let whole = samples.len().saturating_sub(lag);
+    let of_pieces = rows.pieces_within(samples);
+    let pairs: usize = of_pieces.map(|piece| piece.len().saturating_sub(lag)).sum();
+    if pairs == 0 {
+        1.0
+    } else {
+        whole as f64 / pairs as f64
+    }
+}
+
 /// M_sl of one form in place of `stacked`; gives ω_s.
 fn of_form(
     components: MatRef<'_, f64>,
@@ -126,8 +141,8 @@ fn of_form(
         let (first, end) = (form.first_sample(s, t), form.first_sample(s + 1, t));
         let n = rows.part(first..end).n_valid();
         there.push(n);
-        let factor = 0.5 / n.max(1) as f64;
         for (q, &lag) in lags.iter().enumerate() {
+            let factor = 0.5 / n.max(1) as f64 * regained(rows, first..end, lag);
             let pieces = rows.pieces_within(first..end);
             lagged_products(components, pieces, lag, factor, &mut product);
             let at = (s * lags.len() + q) * k;
@@ -149,7 +164,7 @@ mod tests {
     use strt_signal::rows::Rows;
 
     #[test]
-    fn moments_of_pieces_are_the_sum_of_those_of_each() {
+    fn moments_of_pieces_are_the_mean_over_the_pairs_of_each() {
         let (lengths, k) = ([50, 7, 1, 120, 30], 2);
         let n: usize = lengths.iter().sum();
         let pieces = Pieces::new(&lengths, n).unwrap();
@@ -171,6 +186,14 @@ mod tests {
             let part = z.as_ref().subrows(piece.start, piece.len());
             let share = piece.len() as f64 / n as f64;
             sum += faer::Scale(share) * stacked(part, &Rows::all(piece.len()));
+        }
+        for (q, &lag) in form.lags().iter().enumerate() {
+            let pairs: usize = lengths
+                .iter()
+                .map(|length| length.saturating_sub(lag))
+                .sum();
+            let mut own = sum.as_mut().subrows_mut(q * k, k);
+            own *= faer::Scale((n - lag) as f64 / pairs as f64);
         }
         assert!((&together - &sum).norm_max() < 1e-9);
         let across = stacked(z.as_ref(), &Rows::all(n));

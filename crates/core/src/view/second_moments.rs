@@ -1,8 +1,10 @@
 //! Second moments of the sources for the kernel energy, and the way back from gradients in them.
 //!
 //! ```text
-//! m_s(l) = 1/n_s · Σ_t s_t·s_{t+l}        both samples in segment s and in one piece
+//! m_s(l) = c_s(l)/n_s · Σ_t s_t·s_{t+l}        both samples in segment s and in one piece
 //! ```
+//!
+//! with c for the pairs that ends of pieces take away ([`regained`]).
 //!
 //! Where S = Zw·A they follow from those of Zw, taken once, and a step costs nothing that grows
 //! with the recording; otherwise they are summed over the samples that the step holds. Missing
@@ -13,7 +15,7 @@
 
 use faer::Mat;
 use std::sync::Arc;
-use strt_classic::kernel::{Form, Lengths, Moments, SourceEnergy};
+use strt_classic::kernel::{Form, Lengths, Moments, SourceEnergy, regained};
 use strt_signal::columns::{col, col_mut};
 use strt_signal::rows::Rows;
 
@@ -141,13 +143,14 @@ impl SecondMoments {
                     rest = further;
                     for (s, moments) in own.chunks_exact_mut(lags.len()).enumerate() {
                         let (segment, n) = segment(form, s, samples.len(), rows);
-                        let pieces = rows.view().pieces_within(segment);
+                        let pieces = rows.view().pieces_within(segment.clone());
                         for (moment, &lag) in moments.iter_mut().zip(lags) {
                             let products = pieces.clone().map(|piece| {
                                 let samples = &samples[piece];
                                 dot(samples, samples.get(lag..).unwrap_or(&[]))
                             });
-                            *moment = products.sum::<f64>() / n;
+                            let regained = regained(rows.view(), segment.clone(), lag);
+                            *moment = products.sum::<f64>() / n * regained;
                         }
                     }
                 }
@@ -188,11 +191,13 @@ impl SecondMoments {
                             continue;
                         }
                         let (segment, n) = segment(form, s, samples.len(), rows);
-                        for piece in rows.view().pieces_within(segment) {
-                            let (samples, d_samples) =
-                                (&samples[piece.clone()], &mut d_samples[piece]);
-                            for (d, &lag) in d.iter().zip(lags) {
-                                add_products(samples, lag, factor * d / n, d_samples);
+                        for (d, &lag) in d.iter().zip(lags) {
+                            let regained = regained(rows.view(), segment.clone(), lag);
+                            let factor = factor * d / n * regained;
+                            for piece in rows.view().pieces_within(segment.clone()) {
+                                let (samples, d_samples) =
+                                    (&samples[piece.clone()], &mut d_samples[piece]);
+                                add_products(samples, lag, factor, d_samples);
                             }
                         }
                     }
