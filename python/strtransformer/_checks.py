@@ -109,8 +109,13 @@ def plain(value: Any) -> Any:
 
 def table(X: Any) -> Any:
     """`X` with masked entries as NaN, for the checks of scikit-learn; a query that holds no data
-    yet is refused.
+    yet is refused, and so are trials, of which rows are not known.
     """
+    if getattr(X, "ndim", 2) == 3:
+        raise ValueError(
+            f"X: expected two dimensions (n_samples, n_features), got three, {X.shape}; give trials"
+            " as Recording.from_trials(X), with the axes (trials, channels, samples)"
+        )
     if isinstance(X, np.ma.MaskedArray):
         if not np.issubdtype(X.dtype, np.inexact):
             X = X.astype(np.float64)

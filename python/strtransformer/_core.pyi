@@ -3,25 +3,38 @@ or float32 in, float64 out; T samples, m channels, K sources, R patch sizes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 _Floats = NDArray[Any]
+_Split = TypeVar("_Split")
 _Callback = Callable[[dict[str, Any]], object]
 
 __version__: str
 
 class Recording:
-    """Samples of several channels, immutable."""
+    """Samples of several channels, in one piece or in several, immutable."""
 
     def __init__(
         self,
         data: _Floats,
         channel_names: Sequence[str] | None = None,
         sampling_rate: float | None = None,
+        pieces: Sequence[int] | None = None,
     ) -> None: ...
+    @staticmethod
+    def from_trials(
+        trials: _Floats,
+        channel_names: Sequence[str] | None = None,
+        sampling_rate: float | None = None,
+    ) -> Recording: ...
+    @property
+    def pieces(self) -> list[int]: ...
+    @property
+    def n_pieces(self) -> int: ...
+    def split(self, rows: _Split) -> list[_Split]: ...
     @property
     def data(self) -> NDArray[np.float64]: ...
     @property
@@ -117,6 +130,8 @@ class Model:
     def is_a_map(self) -> bool: ...
     @property
     def sources(self) -> NDArray[np.float64]: ...
+    @property
+    def pieces(self) -> list[int]: ...
     @property
     def mixing(self) -> NDArray[np.float64] | None: ...
     @property

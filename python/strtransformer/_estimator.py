@@ -297,7 +297,7 @@ class StrTransformer(Fitting):
         """
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
-        return self._sources_of(rows, max_iter).astype(rows.dtype, copy=False)
+        return self._sources_of(rows, max_iter, X).astype(rows.dtype, copy=False)
 
     @overload
     def denoise(
@@ -468,7 +468,9 @@ class StrTransformer(Fitting):
                 )
             return self._cleaned_as_it_is(X, removed)
         recording, rows = self._recording_again(X), self._rows(X, reset=False)
-        cleaned = self.model_.clean(self._sources_of(rows, max_iter), removed, recording, fill)
+        cleaned = self.model_.clean(
+            self._sources_of(rows, max_iter, X), removed, recording, fill
+        )
         return cleaned.astype(rows.dtype, copy=False)
 
     def _cleaned_as_it_is(self, X: ArrayLike, removed: list[int]) -> Floats:
@@ -541,7 +543,7 @@ class StrTransformer(Fitting):
         rows = self._rows(X, reset=False)
         if self.model_.is_affine:
             return mean_log_likelihood(self.model_, rows)
-        return self.model_.explained_variance(rows, self._sources_of(rows, 500))
+        return self.model_.explained_variance(rows, self._sources_of(rows, 500, X))
 
     def save(
         self,

@@ -132,12 +132,16 @@ class Fitting(OfRows):
             self._rows(X, reset=False), self.model_.channel_names, self.model_.sampling_rate
         )
 
-    def _sources_of(self, X: Floats, max_iter: int) -> NDArray[np.float64]:
+    def _sources_of(
+        self, X: Floats, max_iter: int, given: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Sources of the rows X, which were `given` as a recording or in another way."""
         if self.model_.is_a_map:
             return self.model_.unmix(X)
+        pieces = self._prepared(given).pieces if isinstance(given, _core.Recording) else None
         report = Reporter(None, self.verbose, 1)
         sources, stop, _, raised = self.model_.transform(
-            _core.Recording(X),
+            _core.Recording(X, pieces=pieces),
             _checks.whole("max_iter", max_iter, 1),
             report if report.wanted else None,
         )
@@ -160,7 +164,7 @@ class Fitting(OfRows):
             if isinstance(X, _core.Recording) and sampling_rate is None:
                 recording = X
             elif isinstance(X, _core.Recording):
-                recording = _core.Recording(rows, X.channel_names, sampling_rate)
+                recording = _core.Recording(rows, X.channel_names, sampling_rate, X.pieces)
             else:
                 names = getattr(self, "feature_names_in_", None)
                 names = None if names is None else list(names)

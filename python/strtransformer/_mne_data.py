@@ -7,7 +7,7 @@ Nothing is separated here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -185,12 +185,3 @@ def pre_whitener(info: Any, data: Floats) -> Floats:
             )
         factors[kinds == kind] = deviation
     return factors
-
-
-def joined(pieces: Sequence[Floats], gap: int) -> Floats:
-    """Pieces one after the other (m×T), with `gap` missing samples between two."""
-    missing = np.full((len(pieces[0]), gap), np.nan)
-    parts = [pieces[0]]
-    for piece in pieces[1:]:
-        parts += [missing, piece]
-    return np.concatenate(parts, axis=1)

@@ -103,10 +103,12 @@ def fit(
 
     Notes
     -----
-    *Structure in time.* What is left out (annotations, `reject`, the samples between two epochs) is
-    given to the method as missing samples rather than cut, since cutting joins what does not belong
-    together. Between two epochs there are as many missing samples as the longest patch of the
-    configuration has, so no patch spans two of them.
+    *Structure in time.* What annotations and `reject` leave out is given to the method as missing
+    samples rather than cut, since cutting joins what does not belong together. Epochs are pieces of
+    one recording (`Recording.from_trials`): nothing that reads several samples together, neither a
+    covariance at a lag nor a window of a network, reads from two of them. Epochs of eight samples
+    are long enough, where there are many. Where they are shorter than the default patches, smaller
+    ones are taken.
 
     *Scale.* Sources have mean 0 and variance 1 over the samples that were used, as those of MNE's
     own methods. Their order is that of time scales, shortest first, not that of variance: MNE's
@@ -170,7 +172,7 @@ def fit(
     ica.info = info
     ica.ch_names = list(info["ch_names"])
 
-    data = ica._do_proj(_mne_data.joined(pieces, _longest_patch(estimator)))
+    data = ica._do_proj(np.concatenate(pieces, axis=1))
     complete = data[:, np.isfinite(data).all(axis=0)]
     n_all = sum(piece.shape[1] for piece in pieces)
     _mne_data.check_enough(complete.shape[1], n_all, len(data), every)
@@ -181,7 +183,8 @@ def fit(
 
     estimator.set_params(n_components=ica.n_components_)
     rows = np.ascontiguousarray((data / ica.pre_whitener_).T)
-    estimator.fit(Recording(rows, ica.ch_names, rate))
+    lengths = [piece.shape[1] for piece in pieces]
+    estimator.fit(Recording(rows, ica.ch_names, rate, lengths))
     if not hasattr(estimator, "components_"):
         raise ValueError(
             "config: expected sources that are a linear map of the channels, which an mne ICA"
@@ -337,10 +340,6 @@ def _differences(values: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[st
         elif key not in usual or value != usual[key]:
             found[key] = value
     return found
-
-
-def _longest_patch(estimator: StrTransformer) -> int:
-    return int(max(_configuration(estimator)["branches"]["patch_sizes"]))
 
 
 def _kept_params(estimator: StrTransformer) -> dict[str, Any]:

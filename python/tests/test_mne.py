@@ -267,20 +267,25 @@ def test_start_stop_and_decim(raw):
     assert ica.n_samples_ == 1280 and ica.strtransformer_.model_.sampling_rate == 64.0
 
 
-def test_no_patch_spans_two_epochs(raw):
+def test_epochs_are_pieces(raw):
     epochs = mne.make_fixed_length_epochs(raw, 2.0, preload=True, verbose="error").drop([1, 4])
     ica = strtransformer.mne.fit(epochs, 3, random_state=0, max_iter=20)
     assert ica.current_fit == "epochs" and ica.n_samples_ == len(epochs) * 256
-    missing = np.isnan(ica.strtransformer_.model_.sources).any(axis=1)
-    longest = 16
-    assert missing.sum() == (len(epochs) - 1) * longest
-    assert missing[256 : 256 + longest].all() and not missing[256 + longest]
+    assert ica.strtransformer_.model_.pieces == [256] * len(epochs)
     sources = ica.get_sources(epochs).get_data()
     assert sources.shape == (len(epochs), 3, 256)
     first = ica.strtransformer_.model_.sources[:256].T
     assert np.abs(sources[0] - first).max() < 1e-8
     clean = ica.apply(epochs.copy(), exclude=[0], verbose="error")
     assert clean.get_data().shape == epochs.get_data().shape
+
+
+def test_epochs_of_eight_samples(raw):
+    epochs = mne.make_fixed_length_epochs(raw, 8 / 128, preload=True, verbose="error")
+    ica = strtransformer.mne.fit(epochs, 3, random_state=0, max_iter=20)
+    assert epochs.get_data().shape[2] == 8
+    assert ica.strtransformer_.model_.pieces == [8] * len(epochs)
+    assert ica.get_sources(epochs).get_data().shape == (len(epochs), 3, 8)
 
 
 def test_projections_are_part_of_the_chain(raw):

@@ -1,16 +1,19 @@
-//! What every method starts from: the whitened components Zw (T×K) and which of their samples are
-//! missing.
+//! What every method starts from: the whitened components Zw (T×K), which of their samples are
+//! missing and which are contiguous.
 //!
 //! In: a matrix with ZwᵀZw/T = I over the complete rows and rows of zeros where a sample is
 //! missing, as [`Whitening::transform`](strt_signal::preprocess::Whitening::transform) gives it.
 //! Out: moments of it. Missing samples take no part: not in a block, and not in a lagged product
-//! that touches one.
+//! that touches one. Both samples of a lagged product are of one piece of the recording.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
 use crate::error::{Error, Result};
+use std::ops::Range;
 use strt_signal::columns::col;
+use strt_signal::pieces::Pieces;
+use strt_signal::rows::RowsView;
 
 /// How far ZwᵀZw/T may be from I. Whitening loses up to eight digits where channels are nearly
 /// dependent.
@@ -21,25 +24,42 @@ const WHITENESS: f64 = 1e-3;
 pub struct Components<'a> {
     /// Zw (T×K), 0 in missing rows.
     whitened: MatRef<'a, f64>,
-    missing: Option<&'a [bool]>,
+    rows: RowsView<'a>,
     n_complete: usize,
 }
 
 impl<'a> Components<'a> {
-    /// Takes whitened components (T×K, stored by column) and one flag a sample, true where it is
-    /// missing.
+    /// Takes whitened components (T×K, stored by column) of one piece and one flag a sample, true
+    /// where it is missing.
     ///
     /// # Errors
     /// When there are no components, a value is not finite, a missing row is not zero, or the
     /// components are not white.
     pub fn new(whitened: MatRef<'a, f64>, missing: Option<&'a [bool]>) -> Result<Components<'a>> {
         let (t, k) = whitened.shape();
-        let n_missing = missing.map_or(0, |missing| missing.iter().filter(|&&gone| gone).count());
-        if missing.is_some_and(|missing| missing.len() != t) || k == 0 || n_missing == t {
+        if let Some(missing) = missing.filter(|missing| missing.len() != t) {
             return Err(Error::NoComponents {
                 n_samples: t,
                 n_components: k,
-                n_missing,
+                n_missing: missing.iter().filter(|&&gone| gone).count(),
+            });
+        }
+        Components::of_rows(whitened, RowsView::new(t, missing))
+    }
+
+    /// Takes whitened components (T×K, stored by column) with T rows, which say what is missing and
+    /// what is contiguous.
+    ///
+    /// # Errors
+    /// As [`Components::new`].
+    pub fn of_rows(whitened: MatRef<'a, f64>, rows: RowsView<'a>) -> Result<Components<'a>> {
+        let (t, k) = whitened.shape();
+        let n_complete = rows.n_valid();
+        if rows.n_samples() != t || k == 0 || n_complete == 0 {
+            return Err(Error::NoComponents {
+                n_samples: t,
+                n_components: k,
+                n_missing: rows.n_samples() - n_complete,
             });
         }
         if whitened.row_stride() != 1 {
@@ -47,8 +67,8 @@ impl<'a> Components<'a> {
         }
         let components = Components {
             whitened,
-            missing,
-            n_complete: t - n_missing,
+            rows,
+            n_complete,
         };
         for j in 0..k {
             let unusable = |&t: &usize| {
@@ -104,12 +124,22 @@ impl<'a> Components<'a> {
 
     /// Whether sample t is missing.
     pub fn is_missing(&self, t: usize) -> bool {
-        self.missing.is_some_and(|missing| missing[t])
+        !self.rows.is_valid(t)
+    }
+
+    /// Which samples are there, and which of them are contiguous.
+    pub fn rows(&self) -> RowsView<'a> {
+        self.rows
+    }
+
+    /// The pieces that the samples are.
+    pub fn pieces(&self) -> Pieces {
+        self.rows.to_pieces()
     }
 
     /// The complete rows, one after the other.
     pub(super) fn complete(&self) -> Mat<f64> {
-        let Some(missing) = self.missing else {
+        let Some(missing) = self.rows.missing() else {
             return self.whitened.to_owned();
         };
         let mut complete = Mat::zeros(self.n_complete, self.n_components());
@@ -144,13 +174,34 @@ impl<'a> Components<'a> {
         sources
     }
 
-    /// The number of pairs of samples at this distance of which neither is missing.
+    /// Of these lags those that the pieces of the recording have pairs for; all of them where it is
+    /// one piece, which is then refused by [`Components::pairs`].
+    ///
+    /// # Errors
+    /// When no lag is left.
+    pub(super) fn lags_in_pieces(&self, lags: &[usize]) -> Result<Vec<usize>> {
+        if self.rows.pieces().nth(1).is_none() {
+            return Ok(lags.to_vec());
+        }
+        let has_pairs = |lag: &usize| self.pairs(*lag).is_ok();
+        let left: Vec<usize> = lags.iter().copied().filter(has_pairs).collect();
+        if let (true, Some(&shortest)) = (left.is_empty(), lags.iter().min()) {
+            self.pairs(shortest)?;
+        }
+        Ok(left)
+    }
+
+    /// The number of pairs of samples of one piece at this distance of which neither is missing.
     ///
     /// # Errors
     /// When there are no more such pairs than components.
     pub(super) fn pairs(&self, lag: usize) -> Result<usize> {
-        let (t, k) = self.whitened.shape();
-        let n_pairs = (0..t.saturating_sub(lag))
+        let k = self.n_components();
+        let early = self.rows.pieces().flat_map(|piece| {
+            let end = piece.end.saturating_sub(lag);
+            piece.start..end.max(piece.start)
+        });
+        let n_pairs = early
             .filter(|&early| !self.is_missing(early) && !self.is_missing(early + lag))
             .count();
         if n_pairs > k {
@@ -169,14 +220,17 @@ impl<'a> Components<'a> {
     /// # Errors
     /// When there are no more such pairs than components.
     pub fn lagged_covariance(&self, lag: usize) -> Result<Mat<f64>> {
-        let (t, k) = self.whitened.shape();
-        let n_pairs = self.pairs(lag)?;
+        let k = self.n_components();
+        let factor = 1.0 / self.pairs(lag)? as f64;
+        let mut covariance = Mat::zeros(k, k);
         // Missing rows are 0 and add nothing.
-        let (early, late) = (
-            self.whitened.subrows(0, t - lag),
-            self.whitened.subrows(lag, t - lag),
+        lagged_products(
+            self.whitened,
+            self.rows.pieces(),
+            lag,
+            factor,
+            &mut covariance,
         );
-        let covariance = products(early, late, n_pairs);
         Ok(Mat::from_fn(k, k, |i, j| {
             0.5 * (covariance[(i, j)] + covariance[(j, i)])
         }))
@@ -197,6 +251,34 @@ impl<'a> Components<'a> {
     }
 }
 
+/// factor·Σ x_t·x_{t+lag}ᵀ, both samples in one of these pieces, in place of `product`.
+pub(super) fn lagged_products(
+    x: MatRef<'_, f64>,
+    pieces: impl Iterator<Item = Range<usize>>,
+    lag: usize,
+    factor: f64,
+    product: &mut Mat<f64>,
+) {
+    let mut accum = Accum::Replace;
+    for piece in pieces.filter(|piece| piece.len() > lag) {
+        let pairs = piece.len() - lag;
+        let early = x.subrows(piece.start, pairs);
+        let late = x.subrows(piece.start + lag, pairs);
+        matmul(
+            product.as_mut(),
+            accum,
+            early.transpose(),
+            late,
+            factor,
+            Par::Seq,
+        );
+        accum = Accum::Add;
+    }
+    if matches!(accum, Accum::Replace) {
+        product.fill(0.0);
+    }
+}
+
 /// leftᵀ·right / n.
 pub(super) fn products(left: MatRef<'_, f64>, right: MatRef<'_, f64>, n: usize) -> Mat<f64> {
     let mut product = Mat::zeros(left.ncols(), right.ncols());
@@ -214,6 +296,9 @@ pub(super) fn products(left: MatRef<'_, f64>, right: MatRef<'_, f64>, n: usize) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use strt_signal::Recording;
+    use strt_signal::preprocess::Whitening;
+    use strt_signal::rows::Rows;
 
     /// Columns of an 8×8 Hadamard matrix: white over every pair of rows that the tests keep.
     fn hadamard(t: usize, k: usize) -> f64 {
@@ -275,6 +360,42 @@ mod tests {
         );
         assert_eq!(components.complete().nrows(), components.n_complete());
         assert_eq!(components.complete()[(0, 0)], wave(20));
+    }
+
+    #[test]
+    fn lagged_products_are_those_of_every_piece_by_itself() {
+        let (n, lengths) = (400, [90, 3, 150, 1, 156]);
+        let wave = |t: usize, k: usize| ((t * (5 * k + 2)) as f64 * 0.37).sin();
+        let raw = Mat::from_fn(n, 2, wave);
+        let recording = Recording::from_mat(raw).unwrap();
+        let whitening = Whitening::fit(recording.observations(), 2, recording.channel_names());
+        let white = whitening
+            .unwrap()
+            .transform(recording.observations())
+            .unwrap();
+        let pieces = Pieces::new(&lengths, n).unwrap();
+        let rows = Rows::all(n).with_pieces(&pieces);
+        let components = Components::of_rows(white.as_ref(), rows.view()).unwrap();
+        for lag in [1, 2, 5, 100] {
+            let alone = pieces
+                .ranges()
+                .filter(|piece| piece.len() > lag)
+                .map(|piece| {
+                    let part = white.as_ref().subrows(piece.start, piece.len());
+                    let pairs = part.nrows() - lag;
+                    part.subrows(0, pairs).transpose() * part.subrows(lag, pairs)
+                });
+            let sum = alone.reduce(|sum, next| sum + next).unwrap();
+            let n_pairs: usize = lengths.iter().map(|n| n.saturating_sub(lag)).sum();
+            assert_eq!(components.pairs(lag).unwrap(), n_pairs);
+            let found = components.lagged_covariance(lag).unwrap();
+            let expected = (&sum + sum.transpose()) * faer::Scale(0.5 / n_pairs as f64);
+            assert!((found - expected).norm_max() < 1e-12, "lag {lag}");
+        }
+        assert!(components.lagged_covariance(156).is_err());
+        assert_eq!(components.lags_in_pieces(&[1, 200, 3]).unwrap(), [1, 3]);
+        let message = components.lags_in_pieces(&[200, 300]).unwrap_err();
+        assert!(message.to_string().contains("lag 200"), "{message}");
     }
 
     #[test]

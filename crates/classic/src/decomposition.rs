@@ -19,8 +19,9 @@ use super::components::Components;
 use super::convergence::Convergence;
 use crate::error::{Error, Result};
 use strt_signal::Recording;
-use strt_signal::correlation_time::correlation_time;
+use strt_signal::correlation_time::correlation_time_in;
 use strt_signal::preprocess::{ChannelScaling, ChannelScalingOptions, Whitening};
+use strt_signal::rows::Rows;
 
 /// Entries this close to the largest one tie with it; the first of them decides the sign.
 const SIGN_TIE: f64 = 1e-9;
@@ -63,8 +64,9 @@ impl Unmixing {
             (0..k).for_each(|i| matrix[(i, j)] /= factor);
         }
         let sources = components.sources(matrix.as_ref());
+        let pieces = components.pieces();
         let times: Vec<usize> = (0..k)
-            .map(|j| correlation_time(sources.col_as_slice(j)))
+            .map(|j| correlation_time_in(sources.col_as_slice(j), &pieces))
             .collect();
         let mut order: Vec<usize> = (0..k).collect();
         order.sort_by_key(|&j| times[j]);
@@ -105,7 +107,8 @@ impl Decomposition {
         let whitening = Whitening::fit(scaled.as_ref(), n_sources, recording.channel_names())?;
         let whitened = whitening.transform(scaled.as_ref())?;
         drop(scaled);
-        let components = Components::new(whitened.as_ref(), recording.missing())?;
+        let rows = Rows::of(recording);
+        let components = Components::of_rows(whitened.as_ref(), rows.view())?;
         let (unmixing, sources) = unmix(&components)?.ordered(&components)?;
         let m = recording.n_channels();
         let (offset, scale) = (scaling.offset(), scaling.scale());

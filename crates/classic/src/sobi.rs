@@ -66,8 +66,8 @@ impl Method for Sobi {
             self.max_sweeps,
         )?;
         ensure_samples(self, components)?;
-        let covariances = self
-            .lags
+        let lags = components.lags_in_pieces(&self.lags)?;
+        let covariances = lags
             .iter()
             .map(|&lag| components.lagged_covariance(lag))
             .collect::<Result<Vec<_>>>()?;

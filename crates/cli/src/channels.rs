@@ -38,11 +38,7 @@ pub fn as_the_model_has_them(
             }
             let values = read.observations();
             let picked = Mat::from_fn(values.nrows(), order.len(), |t, c| values[(t, order[c])]);
-            let recording = Recording::from_mat(picked)?.with_channel_names(wanted.to_vec())?;
-            let recording = match read.sampling_rate() {
-                Some(rate) => recording.with_sampling_rate(rate)?,
-                None => recording,
-            };
+            let recording = read.with_channels(picked, wanted.to_vec())?;
             Ok(Channels { recording, order })
         }
         None if found.len() == wanted.len() && !found.iter().any(|name| wanted.contains(name)) => {

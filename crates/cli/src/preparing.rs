@@ -90,9 +90,5 @@ pub fn of_the_model(
     let place = |name: &String| plain.channel_names().iter().position(|other| other == name);
     let places: Vec<usize> = names.iter().filter_map(place).collect();
     let picked = Mat::from_fn(all.nrows(), places.len(), |t, c| all[(t, places[c])]);
-    let cleaned = Recording::from_mat(picked)?.with_channel_names(names.to_vec())?;
-    Ok(match plain.sampling_rate() {
-        Some(rate) => cleaned.with_sampling_rate(rate)?,
-        None => cleaned,
-    })
+    Ok(plain.with_channels(picked, names.to_vec())?)
 }

@@ -27,6 +27,23 @@ pub enum Error {
         /// q_r.
         stride: usize,
     },
+    /// No piece of the recording holds two patches of a size.
+    #[error(
+        "recording: the longest of its {n_pieces} pieces has {longest} samples, too few for \
+         patches of {patch} with stride {stride}, which need {}; use longer pieces, remove {patch} \
+         from branches.patch_sizes, or leave that out and have patches chosen that fit",
+        patch + stride
+    )]
+    ShortPieces {
+        /// Samples of the longest piece.
+        longest: usize,
+        /// Number of pieces.
+        n_pieces: usize,
+        /// P_r.
+        patch: usize,
+        /// q_r.
+        stride: usize,
+    },
     /// Missing samples leave no window at some scale.
     #[error("recording: missing samples leave no {}", no_window(*patch, *block))]
     NoWindow {

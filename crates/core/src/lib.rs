@@ -141,5 +141,5 @@ pub use config::Config;
 pub use error::{Error, Result};
 pub use separation::Separation;
 pub use strt_signal::random::restart_seed;
-pub use strt_signal::{Recording, prepare, preprocess, recording};
+pub use strt_signal::{Pieces, Recording, prepare, preprocess, recording};
 pub use train::{Trainer, separate};

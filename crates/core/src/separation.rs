@@ -8,7 +8,7 @@ use crate::preprocess::{ChannelScaling, Whitening};
 use crate::scale::{self, Monotone};
 use crate::tensors::Tensors;
 use crate::train::{Prepared, RestartSummary, StopReason};
-use crate::{Error, Result};
+use crate::{Error, Pieces, Result};
 use faer::{Mat, MatMut, MatRef};
 use strt_signal::assignment;
 
@@ -132,6 +132,8 @@ pub struct Record {
     pub channel_names: Vec<String>,
     /// Samples per second, when known.
     pub sampling_rate: Option<f64>,
+    /// Which of its samples were contiguous.
+    pub pieces: Pieces,
 }
 
 impl Record {
@@ -195,6 +197,7 @@ impl Separation {
                 restarts: Vec::new(),
                 channel_names: prepared.channel_names,
                 sampling_rate: prepared.sampling_rate,
+                pieces: prepared.rows.to_pieces(),
             },
         };
         separation.record.restarts = vec![separation.summary()];
@@ -216,6 +219,11 @@ impl Separation {
         let shapes = [
             ("scales of sources", expected_scales, record.scales.len()),
             ("sources (columns)", k, record.sources.ncols()),
+            (
+                "samples of all pieces",
+                record.sources.nrows(),
+                record.pieces.n_samples(),
+            ),
             ("mixer inputs", k, record.mixer.n_sources()),
             ("mixer outputs", m, record.mixer.n_channels()),
             ("raw gaps", k + 1, record.raw_gaps.len()),
@@ -254,6 +262,11 @@ impl Separation {
     /// Samples per second, when known.
     pub fn sampling_rate(&self) -> Option<f64> {
         self.record.sampling_rate
+    }
+
+    /// Which samples of the recording, and so of [`Separation::sources`], are contiguous in time.
+    pub fn pieces(&self) -> &Pieces {
+        &self.record.pieces
     }
 
     /// How the channels were scaled before anything else.

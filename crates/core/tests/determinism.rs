@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{STEPS, affine, neural, nonlinear, paper, recording, settling, with_gaps};
+use common::{STEPS, affine, in_pieces, neural, nonlinear, paper, recording, settling, with_gaps};
 use faer::MatRef;
 use std::ops::ControlFlow;
 use strtransformer::config::{AssignmentRule, EngineKind, MixerKind};
@@ -80,6 +80,7 @@ fn fingerprint(separation: &Separation) -> Fingerprint {
         restarts,
         channel_names: _,
         sampling_rate: _,
+        pieces,
     } = separation.record();
     let ControllerState {
         order,
@@ -117,6 +118,7 @@ fn fingerprint(separation: &Separation) -> Fingerprint {
             "gauge",
             bits(gauge.iter().flat_map(|&(mean, divisor)| [mean, divisor])),
         ),
+        ("pieces", pieces.lengths().map(|n| n as u64).collect()),
         ("terms", bits(of_terms(*terms))),
         ("smoothed objective", bits([*smoothed_objective])),
         ("turned", bits(*turned)),
@@ -221,6 +223,23 @@ fn cases() -> Vec<Case> {
             "neural, in blocks, missing samples",
             in_blocks(neural()),
             with_gaps(240),
+        ),
+        case("affine, pieces", affine(), in_pieces(240)),
+        case("nonlinear, pieces", nonlinear(), in_pieces(240)),
+        case(
+            "affine, in blocks, pieces",
+            in_blocks(affine()),
+            in_pieces(240),
+        ),
+        case(
+            "nonlinear, in blocks, pieces",
+            in_blocks(nonlinear()),
+            in_pieces(240),
+        ),
+        case(
+            "neural, in blocks, pieces",
+            in_blocks(neural()),
+            in_pieces(240),
         ),
         case("neural", neural(), recording(240)),
         case("neural, missing samples", neural(), with_gaps(240)),

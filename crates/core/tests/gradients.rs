@@ -266,6 +266,27 @@ fn missing_samples() {
 }
 
 #[test]
+fn pieces() {
+    let recording = || {
+        let gappy = recording(26, 3, &[9]);
+        gappy.with_pieces(&[7, 1, 3, 9, 6]).unwrap()
+    };
+    for coordinates in COORDINATES {
+        for (block, kind) in [
+            (0, MixerKind::Affine),
+            (0, MixerKind::Mlp),
+            (10, MixerKind::Mlp),
+        ] {
+            let mut config = tiny();
+            config.sources.coordinates = Some(coordinates);
+            config.mixer.kind = kind;
+            (config.branches.crop, config.optimizer.block) = (9, block);
+            check(&format!("pieces, blocks of {block}"), &config, &recording());
+        }
+    }
+}
+
+#[test]
 fn recordings_in_blocks() {
     for bits in 0..128u32 {
         let on = |i: u32| bits >> i & 1 == 1;

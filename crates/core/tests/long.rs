@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{affine, nonlinear, recording, scatter, with_gaps};
+use common::{affine, in_pieces, nonlinear, recording, scatter, with_gaps};
 use faer::Mat;
 use std::ops::ControlFlow;
 use strt_kernels::gradcheck::relative_error;
@@ -100,6 +100,7 @@ fn moments_give_the_objective_of_the_whole_recording() {
         let what = format!("switches {bits:06b}");
         same_objective(&what, &recording(SAMPLES), &config);
         same_objective(&format!("{what}, gaps"), &with_gaps(SAMPLES), &config);
+        same_objective(&format!("{what}, pieces"), &in_pieces(SAMPLES), &config);
     }
 }
 

@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{affine, neural, nonlinear, paper, recording, with_gaps};
+use common::{affine, in_pieces, neural, nonlinear, paper, recording, with_gaps};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -79,6 +79,13 @@ fn a_step_allocates_nothing() {
     let cases = [
         ("affine", affine(), recording(300)),
         ("affine, missing samples", affine(), with_gaps(300)),
+        ("affine, pieces", affine(), in_pieces(300)),
+        ("nonlinear, pieces", nonlinear(), in_pieces(300)),
+        (
+            "neural, in blocks, pieces",
+            bent_blocks.clone(),
+            in_pieces(5000),
+        ),
         ("nonlinear", nonlinear(), recording(300)),
         ("nonlinear, long", long, recording(5000)),
         ("nonlinear, in blocks", in_blocks, recording(5000)),

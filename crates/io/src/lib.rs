@@ -139,7 +139,8 @@
 //! still turned, in radians, or null), `steps`, `seed` and `restart` of the restart that was kept,
 //! `restarts` (for each: `restart`, `seed`, `objective`, `stop`, `converged`, `agreement`),
 //! `smoothed_objective`, `terms` (`total`, `reconstruction`, `structure`, `separation`,
-//! `smoothness`, `entropy`, `gap`).
+//! `smoothness`, `entropy`, `gap`), `pieces` (samples of every piece of the recording; left out
+//! where it is one).
 //!
 //! ## Checkpoints
 //!

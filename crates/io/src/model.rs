@@ -20,7 +20,7 @@ use strtransformer::preprocess::{ChannelScaling, Whitening};
 use strtransformer::scale::{KNOTS, Monotone};
 use strtransformer::separation::{Record, Unmixing};
 use strtransformer::train::StopReason;
-use strtransformer::{Separation, config};
+use strtransformer::{Pieces, Separation, config};
 
 /// The metadata entry `state` of a model.
 #[derive(Serialize, Deserialize)]
@@ -39,6 +39,9 @@ struct State {
     smoothed_objective: Number,
     #[serde(with = "TermsRecord")]
     terms: Terms,
+    /// Samples of every piece of the recording; left out where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pieces: Option<Vec<usize>>,
 }
 
 /// Writes a separation to a file, whole or not at all.
@@ -118,6 +121,9 @@ fn encode(record: &Record) -> Encoded {
         restarts: record.restarts.iter().copied().map(Restart).collect(),
         smoothed_objective: Number(record.smoothed_objective),
         terms: record.terms,
+        pieces: Some(&record.pieces)
+            .filter(|pieces| !pieces.is_whole())
+            .map(|pieces| pieces.lengths().collect()),
     };
     let mut out = Encoder::new(Format::Model, &record.config, &state);
     let controller = &record.controller;
@@ -233,6 +239,10 @@ fn decode(
             .collect(),
         channel_names: state.channel_names,
         sampling_rate: state.sampling_rate.map(|rate| rate.0),
+        pieces: match &state.pieces {
+            None => Pieces::whole(t),
+            Some(lengths) => Pieces::new(lengths, t).map_err(Error::refused(path))?,
+        },
     };
     Separation::from_record(record).map_err(Error::refused(path))
 }

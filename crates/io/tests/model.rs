@@ -50,6 +50,27 @@ fn affine_model_with_missing_samples() {
 }
 
 #[test]
+fn model_of_a_recording_in_pieces() {
+    let whole = recording(1, &[5]);
+    let lengths = [40, 1, whole.n_samples() - 41];
+    let pieces = whole.clone().with_pieces(&lengths).unwrap();
+    let config = small(Config::new(SOURCES));
+    let separation = train(&pieces, &config, Start::default());
+    let loaded = model_from_bytes("pieces", &model_to_bytes(&separation).unwrap()).unwrap();
+    assert_same(&separation, &loaded);
+    assert_eq!(loaded.pieces(), pieces.pieces());
+    // One piece is what a model is about that says nothing.
+    let bytes = model_to_bytes(&train(&whole, &config, Start::default())).unwrap();
+    assert!(!String::from_utf8_lossy(&bytes).contains("pieces"));
+    assert!(
+        model_from_bytes("whole", &bytes)
+            .unwrap()
+            .pieces()
+            .is_whole()
+    );
+}
+
+#[test]
 fn mlp_model() {
     check_round_trip(&small(Config::nonlinear(SOURCES)), Start::default(), &[]);
     let mut config = small(Config::nonlinear(SOURCES));

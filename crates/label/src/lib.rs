@@ -43,6 +43,8 @@ mod pulses;
 use course::Course;
 use head::Head;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use strt_signal::pieces::Pieces;
 
 /// The confidence below which nothing is proposed.
 pub const LEAST_CONFIDENCE: f64 = 0.5;
@@ -206,6 +208,33 @@ pub fn label(subject: &Subject<'_>) -> Option<Label> {
     kinds::BY_RANK
         .iter()
         .find_map(|kinds| best(kinds, &evidence))
+}
+
+/// What a source in several pieces looks like: every piece is looked at by itself, as far as it is
+/// long enough, and the label is that of the longest of those that agree, where they hold at least
+/// half of the samples.
+pub fn label_pieces(subject: &Subject<'_>, pieces: &Pieces) -> Option<Label> {
+    if pieces.is_whole() {
+        return label(subject);
+    }
+    let of_piece = |samples: Range<usize>| {
+        let source = &subject.source[samples];
+        let found = label(&Subject { source, ..*subject })?;
+        Some((source.len(), found))
+    };
+    let found: Vec<(usize, Label)> = pieces.ranges().filter_map(of_piece).collect();
+    let votes = |kind: Kind| -> usize {
+        let own = found.iter().filter(|(_, label)| label.kind == kind);
+        own.map(|(samples, _)| samples).sum()
+    };
+    let elected = Kind::ALL.into_iter().max_by_key(|&kind| votes(kind))?;
+    if 2 * votes(elected) < subject.source.len() {
+        return None;
+    }
+    let agreeing = found.into_iter().filter(|(_, label)| label.kind == elected);
+    // Of equally long ones the first.
+    let longest = agreeing.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+    Some(longest.1)
 }
 
 /// The most confident proposal of kinds that say equally much.

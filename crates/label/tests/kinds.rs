@@ -2,8 +2,9 @@
 //! are right over many is measured by `strt-lab labels`.
 
 use std::f64::consts::{PI, TAU};
-use strt_label::{Kind, Label, Subject, label};
+use strt_label::{Kind, Label, Subject, label, label_pieces};
 use strt_signal::montage;
+use strt_signal::pieces::Pieces;
 
 /// Numbers from 0 to 1 that look random.
 struct Noise(u64);
@@ -305,4 +306,31 @@ fn short_constant_empty_and_infinite_sources_have_none() {
         .collect();
     let _ = alone(&mostly_gaps, 250.0);
     let _ = alone(&sine(10.0, 250.0, 300), f64::NAN);
+}
+
+#[test]
+fn pieces_are_looked_at_one_by_one() {
+    // 50 Hz in every piece, with jumps of level between them that would look like steps.
+    let (length, n) = (2500, 6);
+    let pieces = Pieces::new(&vec![length; n], length * n).unwrap();
+    let source: Vec<f64> = (0..length * n)
+        .map(|t| {
+            let level = if (t / length).is_multiple_of(2) {
+                40.0
+            } else {
+                -40.0
+            };
+            level + (std::f64::consts::TAU * 50.0 * t as f64 / 500.0).sin()
+        })
+        .collect();
+    let subject = Subject::alone(&source, Some(500.0));
+    let found = label_pieces(&subject, &pieces).unwrap();
+    assert_eq!(found.kind, Kind::LineNoise);
+    assert_ne!(
+        label(&subject).map(|label| label.kind),
+        Some(Kind::LineNoise)
+    );
+    // Trials too short for anything to be said.
+    let trials = Pieces::new(&vec![20; length * n / 20], length * n).unwrap();
+    assert_eq!(label_pieces(&subject, &trials), None);
 }

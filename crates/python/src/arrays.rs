@@ -5,8 +5,10 @@
 //! judges nothing: the library does.
 
 use faer::{Mat, MatRef};
-use numpy::ndarray::ArrayView2;
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::ndarray::{ArrayView2, ArrayView3};
+use numpy::{
+    PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -24,6 +26,44 @@ impl<'py> FromPyObject<'_, 'py> for Matrix {
             return Ok(Matrix(copied(array.as_array())));
         }
         Err(refused(&object, "two dimensions"))
+    }
+}
+
+/// Trials that came as an array of three dimensions (trials, channels, samples), one below the
+/// other.
+pub struct Trials {
+    /// All samples × channels.
+    pub rows: Mat<f64>,
+    /// Samples of every trial.
+    pub lengths: Vec<usize>,
+}
+
+impl<'py> FromPyObject<'_, 'py> for Trials {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Trials> {
+        if let Ok(array) = object.extract::<PyReadonlyArray3<'py, f64>>() {
+            return Ok(laid_end_to_end(array.as_array()));
+        }
+        if let Ok(array) = object.extract::<PyReadonlyArray3<'py, f32>>() {
+            return Ok(laid_end_to_end(array.as_array()));
+        }
+        Err(refused(
+            &object,
+            "three dimensions (trials, channels, samples)",
+        ))
+    }
+}
+
+fn laid_end_to_end<T: Copy + Into<f64>>(array: ArrayView3<'_, T>) -> Trials {
+    let (n_trials, n_channels, n_samples) = array.dim();
+    // Without samples there are no rows, and the recording says so.
+    let rows = Mat::from_fn(n_trials * n_samples, n_channels, |row, c| {
+        array[(row / n_samples, c, row % n_samples)].into()
+    });
+    Trials {
+        rows,
+        lengths: vec![n_samples; n_trials],
     }
 }
 

@@ -173,6 +173,12 @@ impl Model {
         to_array(py, self.separation.sources())
     }
 
+    /// Samples of every piece of the recording.
+    #[getter]
+    fn pieces(&self) -> Vec<usize> {
+        self.separation.pieces().lengths().collect()
+    }
+
     /// (m, K), affine mixers only.
     #[getter]
     fn mixing<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {

@@ -1,20 +1,20 @@
 //! `Recording`: what is separated, from an array or from a file. Immutable; the numbers are held
 //! once, by the library.
 
-use crate::arrays::{Matrix, to_array};
+use crate::arrays::{Matrix, Trials, to_array};
 use crate::errors;
 use crate::model::Trained;
 use numpy::PyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PySlice};
 use std::path::PathBuf;
 use strt_io::{Prepare, ReadOptions, disturbances, read_recording};
 use strt_runs::results::count::{ComponentSummary, CountSummary, ShareSummary};
 use strt_runs::results::summary::Input;
 use strtransformer::preprocess::{ChannelScalingOptions, CountMethod, SourceCount};
 
-/// Samples of several channels.
+/// Samples of several channels, in one piece or in several.
 #[pyclass(frozen, module = "strtransformer._core")]
 pub struct Recording {
     pub inner: strtransformer::Recording,
@@ -41,11 +41,12 @@ impl Recording {
 #[pymethods]
 impl Recording {
     #[new]
-    #[pyo3(signature = (data, channel_names=None, sampling_rate=None))]
+    #[pyo3(signature = (data, channel_names=None, sampling_rate=None, pieces=None))]
     fn new(
         data: Matrix,
         channel_names: Option<Vec<String>>,
         sampling_rate: Option<f64>,
+        pieces: Option<Vec<usize>>,
     ) -> PyResult<Self> {
         let mut inner = strtransformer::Recording::from_mat(data.0).map_err(errors::of_core)?;
         if let Some(names) = channel_names {
@@ -54,7 +55,50 @@ impl Recording {
         if let Some(rate) = sampling_rate {
             inner = inner.with_sampling_rate(rate).map_err(errors::of_core)?;
         }
+        if let Some(lengths) = pieces {
+            inner = inner.with_pieces(&lengths).map_err(errors::of_core)?;
+        }
         Ok(Recording::plain(inner))
+    }
+
+    /// Trials (n_trials, n_channels, n_samples), as MNE's Epochs have them, as pieces of one
+    /// recording with n_trials · n_samples rows: nothing that reads several samples together reads
+    /// across the end of a trial. `split` cuts what has these rows into trials again.
+    #[staticmethod]
+    #[pyo3(signature = (trials, channel_names=None, sampling_rate=None))]
+    fn from_trials(
+        trials: Trials,
+        channel_names: Option<Vec<String>>,
+        sampling_rate: Option<f64>,
+    ) -> PyResult<Self> {
+        let Trials { rows, lengths } = trials;
+        Recording::new(Matrix(rows), channel_names, sampling_rate, Some(lengths))
+    }
+
+    /// Samples of every piece; one number where nothing else was said.
+    #[getter]
+    fn pieces(&self) -> Vec<usize> {
+        self.inner.pieces().lengths().collect()
+    }
+
+    #[getter]
+    fn n_pieces(&self) -> usize {
+        self.inner.pieces().count()
+    }
+
+    /// What has a row a sample, such as sources, cut into pieces: a list with the rows of each.
+    fn split<'py>(&self, rows: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let (expected, found) = (self.inner.n_samples(), rows.len()?);
+        if found != expected {
+            return Err(PyValueError::new_err(format!(
+                "rows: expected {expected}, one a sample of the recording, got {found}"
+            )));
+        }
+        let part = |piece: std::ops::Range<usize>| {
+            let slice = PySlice::new(rows.py(), piece.start as isize, piece.end as isize, 1);
+            rows.get_item(slice)
+        };
+        self.inner.pieces().ranges().map(part).collect()
     }
 
     #[getter]
@@ -192,21 +236,23 @@ impl Recording {
             input,
             this.preparation()?
                 .map(|prepare| (prepare, this.prepared())),
+            this.pieces(),
         );
         let restore = slf.get_type().getattr("_restore")?;
         Ok((restore, arguments.into_pyobject(py)?.into_any()))
     }
 
     #[staticmethod]
-    #[pyo3(signature = (data, channel_names, sampling_rate, input, prepared=None))]
+    #[pyo3(signature = (data, channel_names, sampling_rate, input, prepared=None, pieces=None))]
     fn _restore(
         data: Matrix,
         channel_names: Vec<String>,
         sampling_rate: Option<f64>,
         input: (Vec<Option<String>>, Vec<String>, String, String),
         prepared: Option<(String, Vec<String>)>,
+        pieces: Option<Vec<usize>>,
     ) -> PyResult<Recording> {
-        let mut recording = Recording::new(data, Some(channel_names), sampling_rate)?;
+        let mut recording = Recording::new(data, Some(channel_names), sampling_rate, pieces)?;
         let (units, notes, format, path) = input;
         recording.input = Input {
             units,
@@ -255,8 +301,12 @@ impl Recording {
             0 => String::new(),
             n => format!(", {n} samples with missing values"),
         };
+        let pieces = match self.n_pieces() {
+            1 => String::new(),
+            n => format!(", {n} pieces"),
+        };
         let (t, m) = self.shape();
-        format!("Recording({t} samples × {m} channels, {rate}{missing})")
+        format!("Recording({t} samples × {m} channels, {rate}{pieces}{missing})")
     }
 
     /// How many sources there are: by structure in time that noise has not (method "auto"), or by

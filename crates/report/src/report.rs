@@ -124,4 +124,18 @@ impl<'a> Report<'a> {
     pub(crate) fn source(&self, k: usize) -> Vec<f64> {
         self.separation.sources().col(k).iter().copied().collect()
     }
+
+    /// Source k with a missing sample between two pieces, for spectra: their segments are
+    /// contiguous.
+    pub(crate) fn source_apart(&self, k: usize) -> Vec<f64> {
+        let (source, pieces) = (self.source(k), self.separation.pieces());
+        let mut apart = Vec::with_capacity(source.len() + pieces.count());
+        for piece in pieces.ranges() {
+            if piece.start > 0 {
+                apart.push(f64::NAN);
+            }
+            apart.extend_from_slice(&source[piece]);
+        }
+        apart
+    }
 }

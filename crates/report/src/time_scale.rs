@@ -1,13 +1,15 @@
 //! Correlation times of whole sources, by which they are ordered and which the page shows.
 //!
-//! In: a source, NaN where samples are missing. Out: the first lag at which its autocorrelation is
-//! below ½, the figure of `strt_signal::correlation_time` over all samples. That function tries one
-//! lag after the other, which takes T operations each; here the lags behind the first few come from
-//! one Fourier transform, so that slow sources of long recordings take no longer than fast ones. It
-//! does not order anything.
+//! In: a source, NaN where samples are missing, and its pieces. Out: the first lag at which its
+//! autocorrelation is below ½, the figure of `strt_signal::correlation_time` over all samples. That
+//! function tries one lag after the other, which takes T operations each; here the lags behind the
+//! first few of a single piece come from one Fourier transform, so that slow sources of long
+//! recordings take no longer than fast ones. It does not order anything.
 
 use realfft::RealFftPlanner;
+use strt_signal::correlation_time::correlation_time_in;
 use strt_signal::moments::Moments;
+use strt_signal::pieces::Pieces;
 
 /// Below this autocorrelation a source counts as having forgotten its past.
 const THRESHOLD: f64 = 0.5;
@@ -15,7 +17,15 @@ const THRESHOLD: f64 = 0.5;
 const FEW_LAGS: usize = 32;
 
 /// The correlation time of `source` in samples; its length where the autocorrelation never falls.
-pub fn correlation_time(source: &[f64]) -> usize {
+pub fn correlation_time(source: &[f64], pieces: &Pieces) -> usize {
+    if pieces.is_whole() {
+        of_one_piece(source)
+    } else {
+        correlation_time_in(source, pieces)
+    }
+}
+
+fn of_one_piece(source: &[f64]) -> usize {
     let n_samples = source.len();
     let moments = Moments::of(source.iter().copied());
     if moments.constant {
@@ -93,11 +103,7 @@ mod tests {
                     .map(|t| (t as f64 / period).sin() + 0.1 * ((t * t) as f64).sin())
                     .collect();
                 source[1000..1000 + gap].fill(f64::NAN);
-                assert_eq!(
-                    correlation_time(&source),
-                    lag_by_lag(&source),
-                    "{period} {gap}"
-                );
+                assert_eq!(of_one_piece(&source), lag_by_lag(&source), "{period} {gap}");
             }
         }
     }
@@ -105,7 +111,7 @@ mod tests {
     #[test]
     fn degenerate_sources_have_their_length() {
         for source in [&[][..], &[1.0], &[2.0; 40], &[f64::NAN; 40]] {
-            assert_eq!(correlation_time(source), lag_by_lag(source));
+            assert_eq!(of_one_piece(source), lag_by_lag(source));
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Correlation time of one source: the time scale by which branches are ordered.
 //!
-//! In: one column of samples. Out: a lag in samples. It fits no model and knows nothing of
-//! branches; training and evaluation both call it, so that both mean the same by "fast" and "slow".
+//! In: one column of samples, and its pieces. Out: a lag in samples. It fits no model and knows
+//! nothing of branches; training and evaluation both call it, so that both mean the same by "fast"
+//! and "slow".
 
 use crate::moments::Moments;
+use crate::pieces::Pieces;
 
 /// The autocorrelation below which a source counts as having forgotten its past.
 const THRESHOLD: f64 = 0.5;
@@ -21,7 +23,17 @@ const THRESHOLD: f64 = 0.5;
 /// gaps do not lower r. A constant or empty source never decorrelates: the answer is T. The work is
 /// O(T·h): the search stops at the first such lag.
 pub fn correlation_time(source: &[f64]) -> usize {
+    correlation_time_in(source, &Pieces::whole(source.len()))
+}
+
+/// [`correlation_time`] of a source in pieces: pairs are taken within each. Where the
+/// autocorrelation is above ½ at every lag that the pieces have, the answer is T.
+///
+/// # Panics
+/// When the pieces are those of another number of samples.
+pub fn correlation_time_in(source: &[f64], pieces: &Pieces) -> usize {
     let n_samples = source.len();
+    assert_eq!(pieces.n_samples(), n_samples, "pieces of another source");
     let moments = Moments::of(source.iter().copied());
     if moments.constant {
         return n_samples;
@@ -31,19 +43,23 @@ pub fn correlation_time(source: &[f64]) -> usize {
         .map(|&value| moments.standardize(value))
         .collect();
     let complete = !standardized.iter().any(|value| value.is_nan());
-    for lag in 1..n_samples {
-        let pairs = standardized.iter().zip(&standardized[lag..]);
-        let (sum, n_pairs) = if complete {
-            (
-                pairs.map(|(early, late)| early * late).sum::<f64>(),
-                n_samples - lag,
-            )
-        } else {
-            pairs
-                .map(|(early, late)| early * late)
-                .filter(|product| !product.is_nan())
-                .fold((0.0, 0), |(sum, count), product| (sum + product, count + 1))
-        };
+    for lag in 1..pieces.longest() {
+        let (mut sum, mut n_pairs) = (0.0, 0);
+        for piece in pieces.ranges().filter(|piece| piece.len() > lag) {
+            let samples = &standardized[piece];
+            let products = samples
+                .iter()
+                .zip(&samples[lag..])
+                .map(|(s, late)| s * late);
+            if complete {
+                sum += products.sum::<f64>();
+                n_pairs += samples.len() - lag;
+            } else {
+                let there = products.filter(|product| !product.is_nan());
+                let add = |(sum, count), product: f64| (sum + product, count + 1);
+                (sum, n_pairs) = there.fold((sum, n_pairs), add);
+            }
+        }
         // A lag without pairs says nothing.
         if n_pairs == 0 {
             continue;
@@ -90,6 +106,24 @@ mod tests {
             gappy[t] = f64::NAN;
         }
         assert_eq!(correlation_time(&gappy), correlation_time(&full));
+    }
+
+    #[test]
+    fn pairs_of_two_pieces_are_left_out() {
+        // Every piece is a stretch of a slow wave; where the next begins, the wave is turned over.
+        let sign = |t: usize| {
+            if (t / 40).is_multiple_of(2) {
+                1.0
+            } else {
+                -1.0
+            }
+        };
+        let source: Vec<f64> = (0..4000)
+            .map(|t| sign(t) * (1.0 + (t % 40) as f64 / 40.0))
+            .collect();
+        let pieces = Pieces::new(&[40; 100], 4000).unwrap();
+        assert!(correlation_time(&source) < 20);
+        assert_eq!(correlation_time_in(&source, &pieces), 4000);
     }
 
     #[test]

@@ -163,7 +163,8 @@ class Baseline(OfRows):
     def _decompose(self, X: ArrayLike) -> tuple[Found, np.dtype[Any]]:
         with _checks.unchanged_by_failure(self):
             rows = self._rows(X, reset=True)
-            found = self._search(rows)
+            pieces = X.pieces if isinstance(X, _core.Recording) else None
+            found = self._search(rows, pieces)
         dtype = rows.dtype
         self.components_ = found.components.astype(dtype, copy=False)
         self.mixing_ = found.mixing.astype(dtype, copy=False)
@@ -180,11 +181,12 @@ class Baseline(OfRows):
             warn(self._not_converged(found), ConvergenceWarning)
         return found, dtype
 
-    def _search(self, rows: Floats) -> Found:
-        """The unmixing of checked rows."""
+    def _search(self, rows: Floats, pieces: list[int] | None) -> Found:
+        """The unmixing of checked rows in these pieces."""
         number = self._number(rows)
         options = self._options(complete(rows), number)
-        return Found.of(_core.decompose(self._method, _core.Recording(rows), number, options))
+        recording = _core.Recording(rows, pieces=pieces)
+        return Found.of(_core.decompose(self._method, recording, number, options))
 
     def _number(self, rows: Floats) -> int:
         """How many sources are asked for."""

@@ -100,7 +100,7 @@ class FastICA(Baseline):
             "seed": _checks.seed(self.random_state),
         }
 
-    def _search(self, rows: Floats) -> Found:
+    def _search(self, rows: Floats, pieces: list[int] | None) -> Found:
         scaling = checked_whiten(self.whiten)
         for name, known in (("algorithm", _ALGORITHMS), ("whiten_solver", _SOLVERS)):
             if getattr(self, name) not in known:
@@ -115,7 +115,7 @@ class FastICA(Baseline):
             number = self._number(rows)
             found = whitened(lambda z: self._iterate(z, g), self._method, rows, number)
         else:
-            found = super()._search(rows)
+            found = super()._search(rows, pieces)
         if scaling == "arbitrary-variance":
             return found.scaled(1.0 / np.sqrt(complete(rows)))
         return found

@@ -117,7 +117,7 @@ class Picard(Baseline):
     def _judges(self) -> bool:
         return bool(self.ortho if self.extended is None else self.extended)
 
-    def _search(self, rows: Floats) -> Found:
+    def _search(self, rows: Floats, pieces: list[int] | None) -> Found:
         scaling = checked_whiten(self.whiten)
         options = self._search_options()
         if scaling is None:
@@ -126,7 +126,7 @@ class Picard(Baseline):
         # The library's free likelihood has ½y² in it, and keeps a given start orthogonal.
         has_it = self.ortho or self._judges() and self.w_init is None
         if isinstance(self.fun, str) and self.fun == "tanh" and has_it and options.tries == _TRIES:
-            found = super()._search(rows)
+            found = super()._search(rows, pieces)
         else:
             number = self._number(rows)
             found = whitened(lambda z: self._iterate(z, options), self._method, rows, number)

@@ -77,7 +77,7 @@ impl Fitted {
     /// best of them.
     pub fn any(components: &Components<'_>, fits: &[&Fitted], limits: Limits) -> Option<Fitted> {
         let spectrum = fits[0];
-        let forms = Form::any(components.n_samples());
+        let forms = Form::any(&components.pieces());
         let moments = Moments::stack(&spectrum.moments, &moments_of(components, &forms[1..]));
         let (n, k) = (moments.n_valid(), components.n_components());
         let mut energy = SourceEnergy::new(&forms, moments.shares(), n);
@@ -185,8 +185,7 @@ fn lowest(
 
 /// The moments of all samples that forms ask for.
 fn moments_of(components: &Components<'_>, forms: &[Form]) -> Moments {
-    let is_missing = |t: usize| components.is_missing(t);
-    Moments::new(components.whitened(), &is_missing, forms)
+    Moments::new(components.whitened(), components.rows(), forms)
 }
 
 /// The minimum that a part of the recording has near `a`, by forms of these kinds.
@@ -196,10 +195,10 @@ pub(super) fn of_part(
     forms: &[Form],
     a: &Mat<f64>,
 ) -> Option<Mat<f64>> {
-    let forms = Form::for_samples(forms, part.len());
-    let rows = components.whitened().subrows(part.start, part.len());
-    let is_missing = |t: usize| components.is_missing(part.start + t);
-    let moments = Moments::new(rows, &is_missing, &forms);
+    let rows = components.rows().part(part.clone());
+    let forms = Form::for_samples(forms, &rows.to_pieces());
+    let samples = components.whitened().subrows(part.start, part.len());
+    let moments = Moments::new(samples, rows, &forms);
     let mut contrast = Contrast {
         energy: SourceEnergy::new(&forms, moments.shares(), moments.n_valid()),
         moments: &moments,

@@ -5,6 +5,34 @@
 //! judge how the variance changes ([`Form::variance`]); segments with a short window judge a spectrum
 //! that changes ([`Form::changing`]). Plain data: the energy itself is in [`super::energy`].
 
+use strt_signal::pieces::Pieces;
+
+/// What forms follow: how many samples there are, and how many of them are contiguous. One number
+/// stands for a recording that is one piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    /// T.
+    pub samples: usize,
+    /// Samples of a typical piece ([`Pieces::typical`]).
+    pub piece: usize,
+}
+
+impl From<usize> for Lengths {
+    fn from(samples: usize) -> Lengths {
+        let piece = samples;
+        Lengths { samples, piece }
+    }
+}
+
+impl From<&Pieces> for Lengths {
+    fn from(pieces: &Pieces) -> Lengths {
+        Lengths {
+            samples: pieces.n_samples(),
+            piece: pieces.typical(),
+        }
+    }
+}
+
 /// What the energy looks at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Form {
@@ -26,6 +54,9 @@ const LENGTH_PER_WINDOW: usize = 4;
 const SHORT_WINDOW: usize = 6;
 /// κ of the spectrum. Smaller ones let the channel noise decide.
 const SPECTRUM_RIDGE: f64 = 0.03;
+/// A window of lags covers this share of a typical piece at most: moments at longer lags lack more
+/// than half of their pairs.
+const PIECE_PER_WINDOW: usize = 2;
 /// Dilations of the spectrum that need no more than twice their span of samples …
 const DILATIONS: [usize; 2] = [1, 4];
 /// … and those that need 16 times as much: slow sources of long recordings.
@@ -48,11 +79,16 @@ const STRETCH_WINDOW: usize = 4;
 
 impl Form {
     /// The spectrum: one segment, W = 32, dilations 1 and 4, from 8000 samples on 16 and from
-    /// 32,000 on 64; shorter windows where a recording has less than four times their span.
-    pub fn spectrum(n_samples: usize) -> Form {
-        let window = (n_samples / LENGTH_PER_WINDOW).clamp(2, WINDOW);
-        let fits = |d: &usize| *d == 1 || 2 * (window - 1) * d <= n_samples;
-        let wide = |d: &usize| 16 * (window - 1) * d <= n_samples;
+    /// 32,000 on 64; shorter windows where a recording has less than four times their span, or a
+    /// piece of it less than twice. Dilations follow the length of a piece.
+    pub fn spectrum(lengths: impl Into<Lengths>) -> Form {
+        let Lengths { samples, piece } = lengths.into();
+        let of_pieces = piece / PIECE_PER_WINDOW;
+        let window = (samples / LENGTH_PER_WINDOW)
+            .min(of_pieces)
+            .clamp(2, WINDOW);
+        let fits = |d: &usize| *d == 1 || 2 * (window - 1) * d <= piece;
+        let wide = |d: &usize| 16 * (window - 1) * d <= piece;
         let dilations = DILATIONS.into_iter().filter(fits);
         Form {
             segments: 1,
@@ -66,18 +102,18 @@ impl Form {
 
     /// The spectrum of sources that are autoregressions of a low order: a short window, which has
     /// less to estimate.
-    pub fn short_spectrum(n_samples: usize) -> Form {
-        let window = SHORT_WINDOW.min(Form::spectrum(n_samples).window);
+    pub fn short_spectrum(lengths: impl Into<Lengths>) -> Form {
+        let spectrum = Form::spectrum(lengths);
         Form {
-            window,
-            ..Form::spectrum(n_samples)
+            window: SHORT_WINDOW.min(spectrum.window),
+            ..spectrum
         }
     }
 
     /// Variances of blocks of 48 samples, at most 1024 of them.
-    pub fn variance(n_samples: usize) -> Form {
+    pub fn variance(lengths: impl Into<Lengths>) -> Form {
         Form {
-            segments: (n_samples / BLOCK).clamp(2, MOST_BLOCKS),
+            segments: (lengths.into().samples / BLOCK).clamp(2, MOST_BLOCKS),
             window: 1,
             dilations: vec![1],
             ridge: VARIANCE_RIDGE,
@@ -85,37 +121,36 @@ impl Form {
     }
 
     /// A spectrum that changes: W = 4 in stretches of 200 samples, at most 128 of them.
-    pub fn changing(n_samples: usize) -> Form {
+    pub fn changing(lengths: impl Into<Lengths>) -> Form {
+        let lengths = lengths.into();
         Form {
-            segments: (n_samples / STRETCH).clamp(2, MOST_STRETCHES),
-            window: STRETCH_WINDOW.min(Form::spectrum(n_samples).window),
+            segments: (lengths.samples / STRETCH).clamp(2, MOST_STRETCHES),
+            window: STRETCH_WINDOW.min(Form::spectrum(lengths).window),
             dilations: vec![1],
             ridge: SPECTRUM_RIDGE,
         }
     }
 
     /// All three, for recordings whose sources are not of one kind.
-    pub fn any(n_samples: usize) -> Vec<Form> {
-        let mut variance = Form::variance(n_samples);
+    pub fn any(lengths: impl Into<Lengths>) -> Vec<Form> {
+        let lengths = lengths.into();
+        let mut variance = Form::variance(lengths);
         variance.segments = variance.segments.min(FEW_BLOCKS);
-        vec![
-            Form::spectrum(n_samples),
-            variance,
-            Form::changing(n_samples),
-        ]
+        vec![Form::spectrum(lengths), variance, Form::changing(lengths)]
     }
 
     /// Forms of these kinds for another number of samples.
-    pub fn for_samples(forms: &[Form], n_samples: usize) -> Vec<Form> {
+    pub fn for_samples(forms: &[Form], lengths: impl Into<Lengths>) -> Vec<Form> {
+        let lengths = lengths.into();
         let of_kind = |form: &Form| match (form.segments, form.window) {
-            (_, 1) => Form::variance(n_samples),
-            (1, window) if window <= SHORT_WINDOW => Form::short_spectrum(n_samples),
-            (1, _) => Form::spectrum(n_samples),
-            _ => Form::changing(n_samples),
+            (_, 1) => Form::variance(lengths),
+            (1, window) if window <= SHORT_WINDOW => Form::short_spectrum(lengths),
+            (1, _) => Form::spectrum(lengths),
+            _ => Form::changing(lengths),
         };
         match forms {
             [one] => vec![of_kind(one)],
-            _ => Form::any(n_samples),
+            _ => Form::any(lengths),
         }
     }
 
@@ -161,6 +196,22 @@ mod tests {
         );
         let changing = Form::changing(1000);
         assert_eq!((changing.segments, changing.window), (5, 4));
+    }
+
+    #[test]
+    fn windows_and_dilations_follow_the_pieces() {
+        let spectrum = |length: usize, n: usize| {
+            let pieces = Pieces::new(&vec![length; n], length * n).unwrap();
+            Form::spectrum(&pieces)
+        };
+        assert_eq!(spectrum(8, 500).lags(), [0, 1, 2, 3]);
+        assert_eq!(spectrum(100, 40).window, 32);
+        assert_eq!(spectrum(100, 40).dilations, [1]);
+        assert_eq!(spectrum(2000, 20).dilations, [1, 4]);
+        assert_eq!(spectrum(1, 900).window, 2);
+        assert_eq!(spectrum(4000, 1), Form::spectrum(4000));
+        // Few samples in all have short windows, however they lie.
+        assert_eq!(spectrum(20, 2).window, 10);
     }
 
     #[test]

@@ -23,8 +23,8 @@ mod moments;
 mod toeplitz;
 
 pub use energy::SourceEnergy;
-pub use form::Form;
-pub use moments::Moments;
+pub use form::{Form, Lengths};
+pub use moments::{Moments, regained};
 
 use faer::Mat;
 use std::f64::consts::FRAC_PI_2;
@@ -123,7 +123,7 @@ impl Fast {
         let fields = ("fast.tolerance", "fast.max_iterations");
         ensure_limits(fields, self.tolerance, self.max_iterations)?;
         ensure_samples(self, components)?;
-        let n = components.n_samples();
+        let lengths = Lengths::from(&components.pieces());
         let random = (0..RANDOM_STARTS)
             .map(|n| rotation::random(components.n_components(), self.seed.wrapping_add(n << 32)));
         let random: Vec<Mat<f64>> = random.collect();
@@ -142,11 +142,11 @@ impl Fast {
         };
         let spectrum = || {
             let start = start(Sobi::default().unmix(components));
-            (one(Form::spectrum(n), &start), start)
+            (one(Form::spectrum(lengths), &start), start)
         };
         let variance = || {
             let start = start(Nss::default().unmix(components));
-            one(Form::variance(n), &start)
+            one(Form::variance(lengths), &start)
         };
         // Which form is taken is seen from one start each; where its lowest minimum is, is not.
         let taken = match self.form {
@@ -162,7 +162,7 @@ impl Fast {
                 } else if spectrum.description() > variance.description() {
                     variance
                 } else if narrow && spectrum.order() <= LOW_ORDER {
-                    one(Form::short_spectrum(n), &start)
+                    one(Form::short_spectrum(lengths), &start)
                 } else {
                     spectrum
                 }

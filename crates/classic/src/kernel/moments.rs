@@ -2,16 +2,21 @@
 //! linear combination of them follows from.
 //!
 //! ```text
-//! M_sl = 1/n_s · Σ ½(z_t·z_{t+l}ᵀ + z_{t+l}·z_tᵀ)        both samples in segment s, both there
+//! M_sl = c_sl/n_s · Σ ½(z_t·z_{t+l}ᵀ + z_{t+l}·z_tᵀ)        both samples in segment s, both there
 //! ```
 //!
-//! n_s counts the samples that are there, not the pairs: with missing samples as zeros the
-//! moments of any combination are then an autocorrelation, positive definite whatever is missing.
-//! Samples missing here and there make them look like moments with some white noise; gaps change
-//! next to nothing.
+//! and both in one piece of the recording. n_s counts the samples that are there, not the pairs:
+//! with missing samples as zeros the moments of any combination are then an autocorrelation,
+//! positive definite whatever is missing. Samples missing here and there make them look like moments
+//! with some white noise; gaps change next to nothing. c_sl makes up for the pairs that ends of
+//! pieces take away ([`regained`]), and is 1 where there are none: what is left of the moments of
+//! smooth sources in short pieces would look like white noise too.
 
+use crate::components::lagged_products;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
+use std::ops::Range;
+use strt_signal::rows::RowsView;
 
 use super::form::Form;
 
@@ -25,27 +30,23 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Of components (T×K, 0 in missing rows), of which `is_missing` says which are missing.
-    pub fn new(
-        components: MatRef<'_, f64>,
-        is_missing: &dyn Fn(usize) -> bool,
-        forms: &[Form],
-    ) -> Moments {
-        let (t, k) = components.shape();
+    /// Of components (T×K, 0 in missing rows), of which `rows` says which are there and contiguous.
+    pub fn new(components: MatRef<'_, f64>, rows: RowsView<'_>, forms: &[Form]) -> Moments {
+        let k = components.ncols();
         let n_matrices = |form: &Form| form.segments * form.lags().len();
         let mut stacked = Mat::zeros(forms.iter().map(n_matrices).sum::<usize>() * k, k);
         let mut first = 0;
         let mut shares = Vec::with_capacity(forms.len());
         for form in forms {
-            let rows = n_matrices(form) * k;
-            let own = stacked.as_mut().subrows_mut(first, rows);
-            shares.push(of_form(components, is_missing, form, own));
-            first += rows;
+            let height = n_matrices(form) * k;
+            let own = stacked.as_mut().subrows_mut(first, height);
+            shares.push(of_form(components, rows, form, own));
+            first += height;
         }
         Moments {
             k,
             shares,
-            n_valid: (0..t).filter(|&t| !is_missing(t)).count(),
+            n_valid: rows.n_valid(),
             stacked,
         }
     }
@@ -112,10 +113,23 @@ impl Moments {
     }
 }
 
+/// c: pairs at this lag that the samples would have if they were one piece, over those that they
+/// have within pieces; 1 where there are none.
+pub fn regained(rows: RowsView<'_>, samples: Range<usize>, lag: usize) -> f64 {
+    let whole = samples.len().saturating_sub(lag);
+    let of_pieces = rows.pieces_within(samples);
+    let pairs: usize = of_pieces.map(|piece| piece.len().saturating_sub(lag)).sum();
+    if pairs == 0 {
+        1.0
+    } else {
+        whole as f64 / pairs as f64
+    }
+}
+
 /// M_sl of one form in place of `stacked`; gives ω_s.
 fn of_form(
     components: MatRef<'_, f64>,
-    is_missing: &dyn Fn(usize) -> bool,
+    rows: RowsView<'_>,
     form: &Form,
     mut stacked: MatMut<'_, f64>,
 ) -> Vec<f64> {
@@ -125,21 +139,12 @@ fn of_form(
     let mut there = Vec::with_capacity(form.segments);
     for s in 0..form.segments {
         let (first, end) = (form.first_sample(s, t), form.first_sample(s + 1, t));
-        let n = (first..end).filter(|&t| !is_missing(t)).count();
+        let n = rows.part(first..end).n_valid();
         there.push(n);
         for (q, &lag) in lags.iter().enumerate() {
-            let pairs = (end - first).saturating_sub(lag);
-            let early = components.subrows(first, pairs);
-            let late = components.subrows(end - pairs, pairs);
-            let factor = 0.5 / n.max(1) as f64;
-            matmul(
-                &mut product,
-                Accum::Replace,
-                early.transpose(),
-                late,
-                factor,
-                Par::Seq,
-            );
+            let factor = 0.5 / n.max(1) as f64 * regained(rows, first..end, lag);
+            let pieces = rows.pieces_within(first..end);
+            lagged_products(components, pieces, lag, factor, &mut product);
             let at = (s * lags.len() + q) * k;
             for j in 0..k {
                 for i in 0..k {
@@ -150,4 +155,48 @@ fn of_form(
     }
     let n_valid = there.iter().sum::<usize>();
     there.iter().map(|&n| n as f64 / n_valid as f64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strt_signal::pieces::Pieces;
+    use strt_signal::rows::Rows;
+
+    #[test]
+    fn moments_of_pieces_are_the_mean_over_the_pairs_of_each() {
+        let (lengths, k) = ([50, 7, 1, 120, 30], 2);
+        let n: usize = lengths.iter().sum();
+        let pieces = Pieces::new(&lengths, n).unwrap();
+        // Every piece jumps to another level: a product across a boundary would show.
+        let level = |t: usize| 10.0 * (pieces.at(t).start % 7) as f64;
+        let z = Mat::from_fn(n, k, |t, k| level(t) + ((t * (k + 2)) as f64 * 0.7).sin());
+        let form = Form {
+            segments: 1,
+            window: 12,
+            dilations: vec![1, 4],
+            ridge: 0.03,
+        };
+        let stacked = |z: MatRef<'_, f64>, rows: &Rows| {
+            Moments::new(z, rows.view(), std::slice::from_ref(&form)).stacked
+        };
+        let together = stacked(z.as_ref(), &Rows::all(n).with_pieces(&pieces));
+        let mut sum = Mat::<f64>::zeros(together.nrows(), k);
+        for piece in pieces.ranges() {
+            let part = z.as_ref().subrows(piece.start, piece.len());
+            let share = piece.len() as f64 / n as f64;
+            sum += faer::Scale(share) * stacked(part, &Rows::all(piece.len()));
+        }
+        for (q, &lag) in form.lags().iter().enumerate() {
+            let pairs: usize = lengths
+                .iter()
+                .map(|length| length.saturating_sub(lag))
+                .sum();
+            let mut own = sum.as_mut().subrows_mut(q * k, k);
+            own *= faer::Scale((n - lag) as f64 / pairs as f64);
+        }
+        assert!((&together - &sum).norm_max() < 1e-9);
+        let across = stacked(z.as_ref(), &Rows::all(n));
+        assert!((&across - &sum).norm_max() > 1.0);
+    }
 }

@@ -10,13 +10,14 @@
 //! R_l = ½(C_l + C_lᵀ)/Σ_t w_t²,   C_l = Σ_t x_t·x_{t+l}ᵀ,   x_t = w_t·(z_t − z̄)
 //! ```
 //!
-//! over all pairs, z̄ the mean under w. These are the autocovariances of x with zeros around it.
-//! Pairs with a missing sample are left out, and C_l is scaled up for them, by the w_t·w_{t+l}
-//! that they leave out.
+//! over all pairs, z̄ the mean under w. These are the autocovariances of x with zeros around it. In a
+//! recording of several pieces w falls at the ends of each, and a pair lies in one. Pairs with a
+//! missing sample are left out, and C_l is scaled up for them, by the w_t·w_{t+l} that they leave
+//! out.
 
 use faer::{Mat, MatRef};
 
-use crate::components::{Components, products};
+use crate::components::{Components, lagged_products};
 use crate::error::Result;
 
 /// R_0, …, R_L with the share `taper` of the samples at each end in the falling parts of w.
@@ -29,7 +30,10 @@ pub(super) fn tapered(
     taper: f64,
 ) -> Result<Vec<Mat<f64>>> {
     let (n, k) = (components.n_samples(), components.n_components());
-    let window = window(n, taper);
+    let of_pieces = components.rows().pieces();
+    let window: Vec<f64> = of_pieces
+        .flat_map(|piece| window(piece.len(), taper))
+        .collect();
     // 0 where the sample is missing.
     let kept: Vec<f64> = (0..n)
         .map(|t| {
@@ -57,14 +61,20 @@ fn covariance(
     (window, kept): (&[f64], &[f64]),
     lag: usize,
 ) -> Result<Mat<f64>> {
-    let (n, k) = x.shape();
+    let k = x.ncols();
     components.pairs(lag)?;
+    let pieces = components.rows().pieces();
     let at_lag = |w: &[f64], lag: usize| -> f64 {
-        let pairs = w.iter().zip(&w[lag..]);
-        pairs.map(|(early, late)| early * late).sum()
+        let long_enough = pieces.clone().filter(|piece| piece.len() > lag);
+        let products = long_enough.flat_map(|piece| {
+            let w = &w[piece];
+            w.iter().zip(&w[lag..]).map(|(early, late)| early * late)
+        });
+        products.sum()
     };
     let there = at_lag(kept, lag) / at_lag(window, lag) * at_lag(window, 0);
-    let sum = products(x.subrows(0, n - lag), x.subrows(lag, n - lag), 1);
+    let mut sum = Mat::zeros(k, k);
+    lagged_products(x, pieces.clone(), lag, 1.0, &mut sum);
     Ok(Mat::from_fn(k, k, |i, j| {
         0.5 * (sum[(i, j)] + sum[(j, i)]) / there
     }))

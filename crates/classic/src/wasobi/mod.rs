@@ -12,7 +12,8 @@
 //!    ([`diagonalize::wedge`](super::diagonalize::wedge)), over all invertible A,
 //!
 //! with 2 and 3 repeated. The criterion is the largest change in the last step of the last round.
-//! Lagged products that touch a missing sample are left out.
+//! Lagged products that touch a missing sample are left out. Where pieces of a recording are
+//! shorter than L + 1 samples, L is the longest lag that they have.
 //!
 //! Two things differ from the authors' program. Covariances are tapered (`covariances.rs`), which
 //! narrow-band sources need. And weights are regularised much more: those of theory rest on
@@ -140,7 +141,9 @@ impl Wasobi {
 
     /// Covariances of the components at lags 0, …, L.
     pub(super) fn covariances(&self, components: &Components<'_>) -> Result<Vec<Mat<f64>>> {
-        covariances::tapered(components, self.order, self.taper)
+        let lags: Vec<usize> = (1..=self.order).collect();
+        let longest = components.lags_in_pieces(&lags)?.into_iter().max();
+        covariances::tapered(components, longest.unwrap_or(self.order), self.taper)
     }
 
     /// The unmixing of white components with these covariances at lags 0, …, L of T samples.

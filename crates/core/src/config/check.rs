@@ -11,6 +11,7 @@ use crate::energy::Phi;
 use crate::{Error, Recording, Result};
 use strt_classic::Method;
 use strt_kernels::{BranchSet, NetworkShape, ScaleShape};
+use strt_signal::pieces::Pieces;
 
 /// Why an automatic value is there.
 const FILLED: &str = "its rule has filled it in";
@@ -98,6 +99,20 @@ impl Plan {
 }
 
 impl Branches {
+    /// q = max(1, ⌊ρP + ½⌋).
+    fn stride_of(&self, patch: usize) -> usize {
+        ((self.stride_ratio * patch as f64 + 0.5) as usize).max(1)
+    }
+
+    /// Patches of a window in a stretch of this length; `None` where it does not hold two. A random
+    /// start needs q − 1 samples to spare, so that every sample can be the first of a patch.
+    pub(crate) fn patches_within(&self, length: usize, patch: usize) -> Option<usize> {
+        let stride = self.stride_of(patch);
+        let spare = if self.random_start { stride - 1 } else { 0 };
+        let n_patches = (length.saturating_sub(patch + spare) / stride + 1).max(2);
+        (length >= patch + stride).then_some(n_patches)
+    }
+
     /// Size of every branch network.
     pub fn network(&self) -> NetworkShape {
         NetworkShape {
@@ -132,12 +147,25 @@ impl Config {
     /// Judges the configuration for this recording and fills in the automatic values.
     ///
     /// # Errors
-    /// [`Error::Config`] with the key of a value that cannot run; [`Error::TooShort`] when the
-    /// recording is too short.
+    /// [`Error::Config`] with the key of a value that cannot run; [`Error::TooShort`] or
+    /// [`Error::ShortPieces`] when the recording is too short.
     pub fn check(&self, recording: &Recording) -> Result<Plan> {
         self.check_values()?;
+        match self.patches_in_pieces(recording.pieces()) {
+            None => self.check_as_it_is(recording),
+            Some(patch_sizes) => {
+                let mut config = self.clone();
+                config.branches.patch_sizes = patch_sizes;
+                config.check_as_it_is(recording)
+            }
+        }
+    }
+
+    /// [`Config::check`] without a choice of patches: those of networks that are there already.
+    pub(crate) fn check_as_it_is(&self, recording: &Recording) -> Result<Plan> {
+        self.check_values()?;
         let facts = Facts::of(recording);
-        let scales = self.scales(facts.n_samples)?;
+        let scales = self.scales(recording.pieces())?;
         self.check_init(facts.n_complete())?;
 
         let config = self.with_automatic_values(&facts);
@@ -194,41 +222,63 @@ impl Config {
         })
     }
 
-    /// Patch grids for T samples: q = max(1, ⌊ρP + ½⌋), and as many patches as the readable stretch
-    /// holds. A random start needs q − 1 samples to spare, so that every sample can be the first of
-    /// a patch.
-    fn scales(&self, n_samples: usize) -> Result<Vec<ScaleShape>> {
+    /// Patch grids: as many patches as the readable stretch of a typical piece holds, and at least
+    /// two. Some piece must hold as many; shorter ones are read as far as they go.
+    fn scales(&self, pieces: &Pieces) -> Result<Vec<ScaleShape>> {
         let b = &self.branches;
-        let stretch = if b.crop == 0 {
-            n_samples
-        } else {
-            b.crop.min(n_samples)
+        let readable = |length: usize| match b.crop {
+            0 => length,
+            crop => crop.min(length),
         };
-        let mut scales = Vec::with_capacity(b.patch_sizes.len());
-        for &patch in &b.patch_sizes {
-            let stride = ((b.stride_ratio * patch as f64 + 0.5) as usize).max(1);
-            if stretch < patch + stride {
+        let shape = |&patch: &usize| {
+            let stride = b.stride_of(patch);
+            let longest = pieces.longest();
+            if b.patches_within(readable(longest), patch).is_none() {
                 let needed = patch + stride;
-                return Err(if n_samples < needed {
+                return Err(if longest >= needed {
+                    let reason = Reason::ShortCrop { patch, needed };
+                    self.refused("branches.crop", reason).into()
+                } else if pieces.is_whole() {
                     Error::TooShort {
-                        n_samples,
+                        n_samples: longest,
                         patch,
                         stride,
                     }
                 } else {
-                    let reason = Reason::ShortCrop { patch, needed };
-                    self.refused("branches.crop", reason).into()
+                    Error::ShortPieces {
+                        longest,
+                        n_pieces: pieces.count(),
+                        patch,
+                        stride,
+                    }
                 });
             }
-            let spare = if b.random_start { stride - 1 } else { 0 };
-            let n_patches = (stretch.saturating_sub(patch + spare) / stride + 1).max(2);
-            scales.push(ScaleShape {
+            let typical = b.patches_within(readable(pieces.typical()), patch);
+            Ok(ScaleShape {
                 patch,
                 stride,
-                n_patches,
-            });
+                n_patches: typical.unwrap_or(2),
+            })
+        };
+        b.patch_sizes.iter().map(shape).collect()
+    }
+
+    /// Patches for a recording of several pieces that are too short for the default ones: those of
+    /// them that fit twice into a typical piece, or else a half of it. `None` where sizes were
+    /// chosen, or nothing has to change.
+    fn patches_in_pieces(&self, pieces: &Pieces) -> Option<Vec<usize>> {
+        let b = &self.branches;
+        let typical = pieces.typical();
+        let fits = |patch: &usize| patch + b.stride_of(*patch) <= typical;
+        let chosen = b.patch_sizes != Branches::default().patch_sizes;
+        if pieces.is_whole() || chosen || b.patch_sizes.iter().all(fits) {
+            return None;
         }
-        Ok(scales)
+        let fitting: Vec<usize> = b.patch_sizes.iter().copied().filter(fits).collect();
+        Some(match fitting.is_empty() {
+            true => vec![(typical / 2).max(1)],
+            false => fitting,
+        })
     }
 
     /// The configuration of the stage that comes before sources are bent: an affine mixer with its

@@ -142,7 +142,8 @@ sections! {
         /// Candidate patch sizes in samples, ascending.
         ///
         /// Long patches leave so few of them in a short recording that the networks learn them by
-        /// heart.
+        /// heart. For a recording in pieces the default keeps the sizes that fit twice into a
+        /// typical piece, and takes half a piece where none does.
         patch_sizes: Vec<usize> = vec![4, 8, 16], within at_least(1.0), fits relations::ascending;
         /// Stride as a share of the patch size.
         stride_ratio: f64 = 1.0, within above_up_to(0.0, 1.0);

@@ -15,7 +15,8 @@
 //! told from sources, and none is assumed: complete samples stay as they are. The spectra are those
 //! of the sources of the training less the noise in them (`spectrum.rs`); everything belongs to the
 //! model, and a new recording gives only x. Gaps are filled by the conditional mean of x
-//! (`gaps.rs`), which the filter then takes as observed (`circle.rs`).
+//! (`gaps.rs`), which the filter then takes as observed (`circle.rs`). Each piece of a recording is
+//! denoised by itself: it knows nothing of what came before and after it.
 //!
 //! Deliberately absent: noise that differs between channels or has a colour, spectra that change
 //! with time, nonlinear mixing (noise behind a bend is neither Gaussian nor the same everywhere),
@@ -34,6 +35,8 @@ use circle::{Circle, fast_length};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use spectrum::Covariances;
+use std::collections::HashMap;
+use strt_signal::pieces::Pieces;
 use strt_signal::preprocess::DEFAULT_RANK_TOLERANCE;
 use strt_signal::rows::Rows;
 
@@ -149,7 +152,8 @@ impl NoiseModel {
         let unmixing = Mat::from_fn(k, m, |k, c| map[(c, k)] / separation.decoder_gauge(k).1);
         let noise = &unmixing * unmixing.transpose() * faer::Scale(variance.unwrap_or(0.0));
         let in_sources: Vec<f64> = (0..k).map(|k| noise[(k, k)]).collect();
-        let covariances = Covariances::of(sources, &in_sources, circle_length(k) / 8);
+        let most_lags = circle_length(k) / 8;
+        let covariances = Covariances::of(sources, &record.pieces, &in_sources, most_lags);
         let total: f64 = eigenvalues.iter().sum();
         let varying = eigenvalues
             .iter()
@@ -165,13 +169,18 @@ impl NoiseModel {
             covariances,
             of_channels,
         };
-        model.refined(sources, &in_sources)
+        model.refined(sources, &record.pieces, &in_sources)
     }
 
     /// The model with spectra of the sources of the training without their gaps. Products of pairs
     /// in gappy sources have spectra with errors of about 1 % of the strongest frequency at all
     /// others, which is more than the noise; those of filled sources have not.
-    fn refined(mut self, sources: MatRef<'_, f64>, in_sources: &[f64]) -> Result<NoiseModel> {
+    fn refined(
+        mut self,
+        sources: MatRef<'_, f64>,
+        pieces: &Pieces,
+        in_sources: &[f64],
+    ) -> Result<NoiseModel> {
         let (t, most_lags) = (sources.nrows(), self.covariances.n_lags());
         if !(0..t).any(|t| sources[(t, 0)].is_nan()) {
             return Ok(self);
@@ -179,9 +188,9 @@ impl NoiseModel {
         for _ in 0..REFINEMENTS {
             let stretch =
                 |begin: usize, end: usize| Ok(sources.subrows(begin, end - begin).to_owned());
-            let filled = self.in_blocks(&self.circle(t), t, stretch, Wanted::Filled)?;
+            let filled = self.by_piece(&self.circles(pieces), pieces, stretch, Wanted::Filled)?;
             self.covariances
-                .take_filled(filled.as_ref(), in_sources, most_lags);
+                .take_filled(filled.as_ref(), pieces, in_sources, most_lags);
         }
         Ok(self)
     }
@@ -197,34 +206,69 @@ impl NoiseModel {
                 noise,
             });
         }
-        let circle = self.circle(t);
+        let circles = self.circles(recording.pieces());
         let observed = |begin: usize, end: usize| {
             unmixed(
                 separation,
                 recording.observations().subrows(begin, end - begin),
             )
         };
-        let sources = self.in_blocks(&circle, t, observed, Wanted::Sources)?;
-        let rows = match recording.missing() {
-            Some(missing) => Rows::new(missing),
-            None => Rows::all(t),
-        };
+        let pieces = recording.pieces();
+        let sources = self.by_piece(&circles, pieces, observed, Wanted::Sources)?;
+        let mut deviation = Mat::zeros(t, k);
+        for piece in pieces.ranges() {
+            let rows = match recording.missing() {
+                Some(missing) => Rows::new(&missing[piece.clone()]),
+                None => Rows::all(piece.len()),
+            };
+            let own = spread::deviation(&circles[&self.circle_len(piece.len())], &rows);
+            let mut slot = deviation.as_mut().subrows_mut(piece.start, piece.len());
+            slot.copy_from(&own);
+        }
         Ok(Denoised {
             sources,
-            deviation: spread::deviation(&circle, &rows),
+            deviation,
             noise,
         })
     }
 
-    /// The circle for T samples: their own where they fit, else one for blocks of them. Beyond its
-    /// lags a source is forgotten: a circle that is longer by them has no seam.
-    fn circle(&self, t: usize) -> Circle {
-        let n = fast_length(t + self.covariances.n_lags()).min(circle_length(self.noise.nrows()));
-        Circle::new(n, &self.covariances, self.noise.as_ref())
+    /// The length of the circle for T samples: their own where they fit, else one for blocks of
+    /// them. Beyond its lags a source is forgotten: a circle that is longer by them has no seam.
+    fn circle_len(&self, t: usize) -> usize {
+        fast_length(t + self.covariances.n_lags()).min(circle_length(self.noise.nrows()))
     }
 
-    /// What is wanted of T unmixed sources (T×K), of which `x` gives stretches. A long recording is
-    /// cut into blocks, each seen with what lies around it.
+    /// The circles for all pieces, by their lengths.
+    fn circles(&self, pieces: &Pieces) -> HashMap<usize, Circle> {
+        let mut circles = HashMap::new();
+        for len in pieces.lengths().map(|piece| self.circle_len(piece)) {
+            let new = || Circle::new(len, &self.covariances, self.noise.as_ref());
+            circles.entry(len).or_insert_with(new);
+        }
+        circles
+    }
+
+    /// What is wanted of unmixed sources (T×K), of which `x` gives stretches, piece by piece.
+    fn by_piece(
+        &self,
+        circles: &HashMap<usize, Circle>,
+        pieces: &Pieces,
+        x: impl Fn(usize, usize) -> Result<Mat<f64>> + Sync,
+        wanted: Wanted,
+    ) -> Result<Mat<f64>> {
+        let mut values = Mat::zeros(pieces.n_samples(), self.noise.nrows());
+        for piece in pieces.ranges() {
+            let of_piece = |begin: usize, end: usize| x(piece.start + begin, piece.start + end);
+            let circle = &circles[&self.circle_len(piece.len())];
+            let own = self.in_blocks(circle, piece.len(), of_piece, wanted)?;
+            let mut slot = values.as_mut().subrows_mut(piece.start, piece.len());
+            slot.copy_from(&own);
+        }
+        Ok(values)
+    }
+
+    /// What is wanted of T contiguous unmixed sources (T×K), of which `x` gives stretches. A long
+    /// piece is cut into blocks, each seen with what lies around it.
     fn in_blocks(
         &self,
         circle: &Circle,

@@ -1,8 +1,9 @@
 //! The spectrum of a source under white noise: its autocovariance over a window of lags.
 //!
-//! In: unmixed sources (T×K, NaN in missing rows) and the variance of the noise in each. Out:
-//! [`Covariances`]: the mean of each source and c_k(0), …, c_k(M), from which a power spectrum is
-//! made on any circle of samples ([`super::circle`]). No model is fitted and no order chosen.
+//! In: unmixed sources (T×K, NaN in missing rows), their pieces, and the variance of the noise in
+//! each. Out: [`Covariances`]: the mean of each source and c_k(0), …, c_k(M), from which a power
+//! spectrum is made on any circle of samples ([`super::circle`]). No model is fitted and no order
+//! chosen.
 //!
 //! ```text
 //! c(h) = w(h/M) · (r(h) − N·[h = 0])      r(h) = (T − h)/T · mean over pairs of x_t·x_{t+h}
@@ -14,7 +15,9 @@
 
 use faer::MatRef;
 use rayon::prelude::*;
+use std::ops::Range;
 use strt_signal::columns::col;
+use strt_signal::pieces::Pieces;
 use strt_signal::preprocess::observations::centred_product;
 use strt_signal::rows::Rows;
 
@@ -24,6 +27,8 @@ const MOST_LAGS: usize = 512;
 /// A window covers this share of the samples at most: its spectrum then has a relative variance of
 /// about an eighth.
 const SHARE_OF_SAMPLES: usize = 4;
+/// … and of a typical piece no more than this one.
+const SHARE_OF_A_PIECE: usize = 2;
 /// Few lags are better than none in a very short recording.
 const FEWEST_LAGS: usize = 4;
 
@@ -38,15 +43,22 @@ pub(super) struct Covariances {
 }
 
 impl Covariances {
-    /// Of `sources`, whose noise has the variances `noise`; at most `most_lags` lags.
-    pub fn of(sources: MatRef<'_, f64>, noise: &[f64], most_lags: usize) -> Covariances {
+    /// Of `sources` in these pieces, whose noise has the variances `noise`; at most `most_lags`
+    /// lags.
+    pub fn of(
+        sources: MatRef<'_, f64>,
+        pieces: &Pieces,
+        noise: &[f64],
+        most_lags: usize,
+    ) -> Covariances {
         let (t, k) = sources.shape();
         let missing: Vec<bool> = (0..t).map(|t| sources[(t, 0)].is_nan()).collect();
-        let rows = Rows::new(&missing);
+        let rows = Rows::new(&missing).with_pieces(pieces);
         let n_lags = (rows.n_valid() / SHARE_OF_SAMPLES)
+            .min(pieces.typical() / SHARE_OF_A_PIECE)
             .min(MOST_LAGS.min(most_lags))
             .max(FEWEST_LAGS)
-            .min(t.saturating_sub(1));
+            .min(pieces.longest().saturating_sub(1));
         let pairs = pairs(&rows, n_lags);
         let found: Vec<(f64, Vec<f64>)> = (0..k)
             .into_par_iter()
@@ -65,8 +77,14 @@ impl Covariances {
 
     /// Takes the lags of the same sources with their gaps filled. Their variance stays: what is
     /// filled in varies less than what was there.
-    pub fn take_filled(&mut self, filled: MatRef<'_, f64>, noise: &[f64], most_lags: usize) {
-        let rows = Rows::all(filled.nrows());
+    pub fn take_filled(
+        &mut self,
+        filled: MatRef<'_, f64>,
+        pieces: &Pieces,
+        noise: &[f64],
+        most_lags: usize,
+    ) {
+        let rows = Rows::all(filled.nrows()).with_pieces(pieces);
         let pairs = pairs(&rows, most_lags);
         let columns = 0..self.lags.len();
         self.lags = columns
@@ -104,16 +122,19 @@ fn parzen(u: f64) -> f64 {
     }
 }
 
-/// Number of pairs (t, t + h) of which neither sample is missing, for h = 0, …, M.
+/// Number of pairs (t, t + h) of one piece of which neither sample is missing, for h = 0, …, M.
 fn pairs(rows: &Rows, n_lags: usize) -> Vec<usize> {
-    let t = rows.n_samples();
-    let count = |h: usize| match rows.missing() {
-        None => t - h,
-        Some(gone) => gone
-            .iter()
-            .zip(&gone[h..])
-            .filter(|&(&early, &late)| !early && !late)
-            .count(),
+    let count = |h: usize| {
+        let long_enough = rows.pieces().filter(|piece| piece.len() > h);
+        let of_piece = |piece: Range<usize>| match rows.missing() {
+            None => piece.len() - h,
+            Some(gone) => {
+                let gone = &gone[piece];
+                let pairs = gone.iter().zip(&gone[h..]);
+                pairs.filter(|&(&early, &late)| !early && !late).count()
+            }
+        };
+        long_enough.map(of_piece).sum()
     };
     (0..=n_lags).map(count).collect()
 }
@@ -130,8 +151,13 @@ fn autocovariance(source: &[f64], rows: &Rows, pairs: &[usize]) -> (f64, Vec<f64
         if n_pairs == 0 {
             return 0.0;
         }
-        let early = &centred[..centred.len() - h];
-        let products = centred_product(early, 0.0, &centred[h..]);
+        let long_enough = rows.pieces().filter(|piece| piece.len() > h);
+        let products: f64 = long_enough
+            .map(|piece| {
+                let (early, late) = (piece.start..piece.end - h, piece.start + h..piece.end);
+                centred_product(&centred[early], 0.0, &centred[late])
+            })
+            .sum();
         products / n_pairs as f64 * (n_samples - h as f64) / n_samples
     });
     (mean, lags.collect())
@@ -154,7 +180,8 @@ mod tests {
                 5.0 + (omega * t as f64).cos()
             }
         });
-        let found = Covariances::of(sources.as_ref(), &[0.1], usize::MAX);
+        let whole = Pieces::whole(6000);
+        let found = Covariances::of(sources.as_ref(), &whole, &[0.1], usize::MAX);
         assert_eq!(found.n_lags(), MOST_LAGS);
         assert!((found.mean[0] - 5.0).abs() < 1e-3 && (found.variance[0] - 0.5).abs() < 1e-3);
         assert!((found.lags[0][0] - 0.4).abs() < 2e-3);
@@ -169,7 +196,8 @@ mod tests {
     #[test]
     fn complete_sources_have_a_spectrum() {
         let sources = Mat::from_fn(403, 1, |t, _| ((t * t) as f64 * 0.7).sin());
-        let found = Covariances::of(sources.as_ref(), &[0.0], usize::MAX);
+        let whole = Pieces::whole(403);
+        let found = Covariances::of(sources.as_ref(), &whole, &[0.0], usize::MAX);
         for i in 0..=500 {
             let omega = std::f64::consts::PI * f64::from(i) / 500.0;
             let lags = found.lags[0].iter().enumerate().skip(1);

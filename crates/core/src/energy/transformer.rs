@@ -191,7 +191,8 @@ impl Energy for Transformer {
         for (b, outcome) in self.outcomes.iter().enumerate() {
             let (window, sign) = self.draws.place_of(b);
             let factor = self.weights[b] * sign;
-            sources.add_gradient(window.source, window.first, factor, &outcome.d_window);
+            let d_window = &outcome.d_window[..window.len];
+            sources.add_gradient(window.source, window.first, factor, d_window);
         }
         value
     }

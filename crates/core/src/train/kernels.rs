@@ -53,10 +53,10 @@ impl Kernels {
         };
         // Whitening that was fitted on another recording leaves components that are not white, and
         // nothing to search for: new data are judged by their spectra.
-        let components = Components::new((*whitened).as_ref(), rows.missing()).ok();
+        let components = Components::of_rows((*whitened).as_ref(), rows.view()).ok();
         let enough = rows.n_valid() >= fast.least_samples(k);
         let Some(components) = components.filter(|_| enough) else {
-            let forms = vec![Form::spectrum(rows.n_samples())];
+            let forms = vec![Form::spectrum(&rows.to_pieces())];
             return Ok(Some(Kernels {
                 data: KernelData::new(&whitened, rows, forms),
                 solution: None,
@@ -68,7 +68,7 @@ impl Kernels {
         let certain = plan.steps == 0 || found.disagreement(&components) < CERTAIN;
         let (solution, _) = found.unmixing.ordered(&components)?;
         Ok(Some(Kernels {
-            data: KernelData::from_moments(found.forms, found.moments),
+            data: KernelData::from_moments(found.forms, found.moments, rows),
             solution: Some(solution),
             certain,
         }))

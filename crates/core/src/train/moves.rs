@@ -4,12 +4,15 @@ use crate::config::AssignmentRule;
 use faer::{Mat, MatRef};
 use strt_signal::assignment;
 use strt_signal::columns::col;
-use strt_signal::correlation_time::correlation_time;
+use strt_signal::correlation_time::correlation_time_in;
+use strt_signal::pieces::Pieces;
 
 /// `order[k]` is the source that branch k should take over; `None` when nothing has to move.
+/// `pieces` are those of the samples in `sources`.
 pub(crate) fn order(
     rule: AssignmentRule,
     sources: MatRef<'_, f64>,
+    pieces: &Pieces,
     scale_weights: &[f64],
     energy: &[f64],
 ) -> Option<Vec<usize>> {
@@ -17,7 +20,8 @@ pub(crate) fn order(
     let order: Vec<usize> = match rule {
         AssignmentRule::None => return None,
         AssignmentRule::CorrelationTime => {
-            let times: Vec<usize> = (0..k).map(|j| correlation_time(col(sources, j))).collect();
+            let time = |j: usize| correlation_time_in(col(sources, j), pieces);
+            let times: Vec<usize> = (0..k).map(time).collect();
             let mut order: Vec<usize> = (0..k).collect();
             order.sort_by_key(|&j| times[j]); // stable: equal times stay where they are
             order

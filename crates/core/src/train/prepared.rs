@@ -63,7 +63,7 @@ impl Prepared {
         scaling: ChannelScaling,
         whitening: Whitening,
     ) -> Result<Prepared> {
-        let plan = config.check(recording)?;
+        let plan = config.check_as_it_is(recording)?;
         let observations = Observations::new(recording, &scaling);
         Prepared::with(recording, plan, scaling, whitening, observations)
     }
@@ -130,16 +130,8 @@ impl Prepared {
     }
 }
 
-/// Which samples of a recording are there.
-fn rows(recording: &Recording) -> Rows {
-    match recording.missing() {
-        Some(missing) => Rows::new(missing),
-        None => Rows::all(recording.n_samples()),
-    }
-}
-
 /// The patch sizes of a configuration at which this recording has two whole patches free of missing
-/// samples: the others are refused. Nothing else of the configuration is judged.
+/// samples, in one piece: the others are refused. Nothing else of the configuration is judged.
 ///
 /// ```
 /// use strt_synth::ProblemSpec;
@@ -162,7 +154,7 @@ pub fn usable_patch_sizes(recording: &Recording, config: &Config) -> Vec<usize> 
         alone.sources.coordinates = config.sources.coordinates;
         alone.optimizer.block = config.optimizer.block;
         let offers_windows = |plan: Plan| {
-            let (rows, len) = (rows(recording), plan.block_len);
+            let (rows, len) = (Rows::of(recording), plan.block_len);
             let energy = Transformer::new(&plan, &rows, 0)?;
             if plan.looks_at_one_block() {
                 Excerpts::one_block(&rows, len, &energy)?;

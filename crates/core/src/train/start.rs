@@ -160,7 +160,7 @@ pub(super) fn sources(
 /// whitened for as long as the method runs.
 fn unmixing(prepared: &Prepared, baseline: &Baseline) -> Result<Mat<f64>> {
     let whitened = prepared.data.components(prepared.plan.config().n_sources);
-    let components = Components::new((*whitened).as_ref(), prepared.rows.missing())?;
+    let components = Components::of_rows((*whitened).as_ref(), prepared.rows.view())?;
     let (unmixing, _) = baseline.unmix(&components)?.ordered(&components)?;
     Ok(unmixing.matrix)
 }

@@ -14,7 +14,7 @@ use crate::objective::{Model, Objective, Terms};
 use crate::separation::Separation;
 use crate::space::Movement;
 use crate::tensors::Tensors;
-use crate::view::Excerpt;
+use crate::view::{Excerpt, judged_pieces};
 use crate::{Recording, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
@@ -347,7 +347,15 @@ impl Trainer {
         let sources = space.judged_sources();
         let weights = &self.objective.state.scale_weights;
         let by_scale = energy.found().by_scale;
-        let Some(order) = moves::order(assignment.rule, sources.as_ref(), weights, by_scale) else {
+        let pieces = judged_pieces(&self.prepared.rows, sources.nrows());
+        let order = moves::order(
+            assignment.rule,
+            sources.as_ref(),
+            &pieces,
+            weights,
+            by_scale,
+        );
+        let Some(order) = order else {
             return;
         };
         space.permute(&order);

@@ -26,14 +26,14 @@ use strt_classic::kernel::{Form, Moments, SourceEnergy};
 const FOLDS: usize = 4;
 /// Samples that the spectrum judges together …
 const WINDOW: usize = 6;
-/// … and how far apart they are, where a fold has twice their span.
+/// … and how far apart they are, where a fold and a typical piece have twice their span.
 const DILATIONS: [usize; 5] = [1, 4, 16, 64, 256];
 /// Noise that is added to every sample, in units of the source's variance.
 const RIDGE: f64 = 0.03;
 /// Samples of variance 1 that a prediction of the variance counts beside those of the neighbours.
 const PRIOR: f64 = 24.0;
 
-/// The spectrum of a fold of this length.
+/// The spectrum of a fold of which so many samples are contiguous.
 fn form(n_samples: usize) -> Form {
     let window = WINDOW.min(n_samples / 2).max(2);
     let fits = |d: &usize| *d == 1 || 2 * (window - 1) * d <= n_samples;
@@ -55,12 +55,8 @@ struct PairMoments {
 
 impl PairMoments {
     fn new(judged: &Judged, form: &Form) -> PairMoments {
-        let is_missing = |t: usize| judged.is_missing(t);
-        let moments = Moments::new(
-            judged.values.as_ref(),
-            &is_missing,
-            std::slice::from_ref(form),
-        );
+        let forms = std::slice::from_ref(form);
+        let moments = Moments::new(judged.values.as_ref(), judged.rows.view(), forms);
         let k = judged.n_sources();
         let mut values = Mat::zeros(moments.len() * k, k);
         moments.times(Mat::<f64>::identity(k, k).as_ref(), &mut values);
@@ -89,7 +85,7 @@ impl PairMoments {
 pub(super) fn spectrum(judged: &Judged) -> Testimony {
     let (t, k) = (judged.n_samples(), judged.n_sources());
     let folds = FOLDS;
-    let one = form(t / folds);
+    let one = form((t / folds).min(judged.pieces().typical()));
     let form = Form {
         segments: folds,
         ..one.clone()

@@ -5,6 +5,7 @@ use faer::{Mat, MatRef};
 use std::ops::Range;
 use strt_signal::columns::{col, col_mut};
 use strt_signal::moments::Moments;
+use strt_signal::pieces::Pieces;
 use strt_signal::rows::Rows;
 
 /// Standardised sources (T×K), and which of their samples are there.
@@ -25,10 +26,7 @@ impl Judged {
                 found: recording.n_samples().to_string(),
             });
         }
-        let rows = match recording.missing() {
-            Some(missing) => Rows::new(missing),
-            None => Rows::all(t),
-        };
+        let rows = Rows::of(recording);
         let mut values = Mat::zeros(t, k);
         for source in 0..k {
             let column = col(sources, source);
@@ -55,6 +53,11 @@ impl Judged {
         self.values.ncols()
     }
 
+    /// Which samples are contiguous.
+    pub fn pieces(&self) -> Pieces {
+        self.rows.to_pieces()
+    }
+
     /// Whether sample t is missing.
     pub fn is_missing(&self, t: usize) -> bool {
         !self.rows.is_valid(t)
@@ -63,12 +66,13 @@ impl Judged {
     /// These samples of these sources.
     pub fn part(&self, samples: Range<usize>, sources: &[usize]) -> Judged {
         let (first, n) = (samples.start, samples.len());
+        let pieces = self.pieces().cut(samples.clone());
         let missing: Vec<bool> = samples.map(|t| self.is_missing(t)).collect();
         Judged {
             values: Mat::from_fn(n, sources.len(), |t, k| {
                 self.values[(first + t, sources[k])]
             }),
-            rows: Rows::new(&missing),
+            rows: Rows::new(&missing).with_pieces(&pieces),
         }
     }
 

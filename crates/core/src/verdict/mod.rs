@@ -229,10 +229,10 @@ impl Evidence {
 
     /// How far each source was found again, where that can be said.
     fn replication(&self, separation: &Separation, judged: &Judged) -> Vec<Option<f64>> {
-        let n = judged.n_samples();
+        let pieces = judged.pieces();
         let forms = [
-            (&self.spectrum, Form::spectrum(n)),
-            (&self.variance, Form::variance(n)),
+            (&self.spectrum, Form::spectrum(&pieces)),
+            (&self.variance, Form::variance(&pieces)),
         ];
         let mut replication = vec![None; self.noise.len()];
         for (testimony, form) in forms {

@@ -265,7 +265,8 @@ fn recording(half: &Judged) -> Result<Recording> {
         true => f64::NAN,
         false => half.values[(t, k)],
     });
-    Ok(Recording::from_mat(values)?)
+    let lengths: Vec<usize> = half.pieces().lengths().collect();
+    Ok(Recording::from_mat(values)?.with_pieces(&lengths)?)
 }
 
 /// Sources of which some are turned with another one.

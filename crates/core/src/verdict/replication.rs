@@ -23,7 +23,7 @@ const FIRST_SEED: usize = 1 << 21;
 pub(super) fn of_halves(judged: &Judged, form: &Form) -> Option<Vec<f64>> {
     let (t, k) = (judged.n_samples(), judged.n_sources());
     let whitened = judged.whitened()?;
-    let components = Components::new(whitened.as_ref(), judged.rows.missing()).ok()?;
+    let components = Components::of_rows(whitened.as_ref(), judged.rows.view()).ok()?;
     let found = Mat::identity(k, k);
     let forms = std::slice::from_ref(form);
     let first = refit(&components, 0..t / 2, forms, &found)?;

@@ -34,6 +34,8 @@ use faer::{Mat, MatRef};
 use gauge::Gauge;
 use std::ops::Range;
 use strt_kernels::AdamStep;
+use strt_signal::pieces::Pieces;
+use strt_signal::rows::Rows;
 
 /// Samples by which the correlation time of a source is judged.
 const JUDGED: usize = 1 << 16;
@@ -43,6 +45,16 @@ pub(crate) fn judged(n: usize) -> Range<usize> {
     let len = JUDGED.min(n);
     let first = (n - len) / 2;
     first..first + len
+}
+
+/// The pieces of the samples by which correlation times are judged: of all, or of [`judged`].
+pub(crate) fn judged_pieces(rows: &Rows, n_judged: usize) -> Pieces {
+    let (pieces, n) = (rows.to_pieces(), rows.n_samples());
+    if n_judged == n {
+        pieces
+    } else {
+        pieces.cut(judged(n))
+    }
 }
 
 /// Which part of the recording a step looks at, beside the windows of the energy.

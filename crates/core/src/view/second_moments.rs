@@ -1,8 +1,10 @@
 //! Second moments of the sources for the kernel energy, and the way back from gradients in them.
 //!
 //! ```text
-//! m_s(l) = 1/n_s · Σ_t s_t·s_{t+l}        both samples in segment s
+//! m_s(l) = c_s(l)/n_s · Σ_t s_t·s_{t+l}        both samples in segment s and in one piece
 //! ```
+//!
+//! with c for the pairs that ends of pieces take away ([`regained`]).
 //!
 //! Where S = Zw·A they follow from those of Zw, taken once, and a step costs nothing that grows
 //! with the recording; otherwise they are summed over the samples that the step holds. Missing
@@ -13,7 +15,7 @@
 
 use faer::Mat;
 use std::sync::Arc;
-use strt_classic::kernel::{Form, Moments, SourceEnergy};
+use strt_classic::kernel::{Form, Lengths, Moments, SourceEnergy, regained};
 use strt_signal::columns::{col, col_mut};
 use strt_signal::rows::Rows;
 
@@ -22,20 +24,29 @@ use strt_signal::rows::Rows;
 pub(crate) struct KernelData {
     forms: Vec<Form>,
     moments: Arc<Moments>,
+    piece: usize, // samples of a typical piece
 }
 
 impl KernelData {
     /// From components (T×K, 0 in missing rows) and the forms that were chosen for them.
     pub fn new(components: &Mat<f64>, rows: &Rows, forms: Vec<Form>) -> KernelData {
-        let is_missing = |t: usize| !rows.is_valid(t);
-        let moments = Moments::new(components.as_ref(), &is_missing, &forms);
-        KernelData::from_moments(forms, moments)
+        let moments = Moments::new(components.as_ref(), rows.view(), &forms);
+        KernelData::from_moments(forms, moments, rows)
     }
 
-    /// From the moments that the forms ask for.
-    pub fn from_moments(forms: Vec<Form>, moments: Moments) -> KernelData {
-        let moments = Arc::new(moments);
-        KernelData { forms, moments }
+    /// From the moments of these rows that the forms ask for.
+    pub fn from_moments(forms: Vec<Form>, moments: Moments, rows: &Rows) -> KernelData {
+        KernelData {
+            forms,
+            moments: Arc::new(moments),
+            piece: rows.to_pieces().typical(),
+        }
+    }
+
+    /// The forms of any `samples` samples of the recording.
+    fn forms_of(&self, samples: usize) -> Vec<Form> {
+        let piece = self.piece.min(samples);
+        Form::for_samples(&self.forms, Lengths { samples, piece })
     }
 
     /// The energy of one source that is a combination of components, or of `len` samples of it.
@@ -46,7 +57,7 @@ impl KernelData {
                 SourceEnergy::new(&self.forms, self.moments.shares(), n)
             }
             Some(len) => {
-                let forms = Form::for_samples(&self.forms, len);
+                let forms = self.forms_of(len);
                 let shares = |form: &Form| {
                     let samples = |s| form.first_sample(s + 1, len) - form.first_sample(s, len);
                     let share = |s| samples(s) as f64 / len as f64;
@@ -74,7 +85,7 @@ impl KernelData {
             let lags = form.lags();
             (form, lags)
         };
-        let forms = Form::for_samples(&self.forms, len).into_iter();
+        let forms = self.forms_of(len).into_iter();
         SecondMoments::Sampled {
             forms: forms.map(with_lags).collect(),
         }
@@ -132,10 +143,14 @@ impl SecondMoments {
                     rest = further;
                     for (s, moments) in own.chunks_exact_mut(lags.len()).enumerate() {
                         let (segment, n) = segment(form, s, samples.len(), rows);
-                        let samples = &samples[segment];
+                        let pieces = rows.view().pieces_within(segment.clone());
                         for (moment, &lag) in moments.iter_mut().zip(lags) {
-                            let late = samples.get(lag..).unwrap_or(&[]);
-                            *moment = dot(samples, late) / n;
+                            let products = pieces.clone().map(|piece| {
+                                let samples = &samples[piece];
+                                dot(samples, samples.get(lag..).unwrap_or(&[]))
+                            });
+                            let regained = regained(rows.view(), segment.clone(), lag);
+                            *moment = products.sum::<f64>() / n * regained;
                         }
                     }
                 }
@@ -176,10 +191,14 @@ impl SecondMoments {
                             continue;
                         }
                         let (segment, n) = segment(form, s, samples.len(), rows);
-                        let (samples, d_samples) =
-                            (&samples[segment.clone()], &mut d_samples[segment]);
                         for (d, &lag) in d.iter().zip(lags) {
-                            add_products(samples, lag, factor * d / n, d_samples);
+                            let regained = regained(rows.view(), segment.clone(), lag);
+                            let factor = factor * d / n * regained;
+                            for piece in rows.view().pieces_within(segment.clone()) {
+                                let (samples, d_samples) =
+                                    (&samples[piece.clone()], &mut d_samples[piece]);
+                                add_products(samples, lag, factor, d_samples);
+                            }
                         }
                     }
                 }
@@ -240,6 +259,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use strt_signal::pieces::Pieces;
 
     #[test]
     fn samples_and_components_have_the_same_moments_and_gradients() {
@@ -247,14 +267,21 @@ mod tests {
         let z = Mat::from_fn(t, k, |t, k| ((t * (3 * k + 2)) as f64 * 0.37).sin());
         let a = Mat::from_fn(k, k, |i, j| (i as f64 - 1.3 * j as f64).cos());
         let s = &z * &a;
-        let rows = Rows::all(t);
-        let changing = vec![Form::changing(t)];
-        for forms in [
-            vec![Form::spectrum(t)],
-            vec![Form::variance(t)],
-            changing,
-            Form::any(t),
-        ] {
+        let whole = Rows::all(t);
+        let in_pieces = whole
+            .clone()
+            .with_pieces(&Pieces::new(&[130, 3, 110, 157], t).unwrap());
+        let of = |rows: &Rows| {
+            let pieces = &rows.to_pieces();
+            [
+                vec![Form::spectrum(pieces)],
+                vec![Form::variance(pieces)],
+                vec![Form::changing(pieces)],
+                Form::any(pieces),
+            ]
+            .map(|forms| (rows.clone(), forms))
+        };
+        for (rows, forms) in of(&whole).into_iter().chain(of(&in_pieces)) {
             let data = KernelData::new(&z, &rows, forms);
             let (mut linear, mut sampled) = (data.linear(k), data.sampled(t));
             linear.place(Some(&a));

@@ -43,6 +43,14 @@ pub fn with_gaps(n_samples: usize) -> Recording {
     .unwrap()
 }
 
+/// The recording with gaps, in pieces of many lengths, one of a single sample.
+pub fn in_pieces(n_samples: usize) -> Recording {
+    let lengths = [45, 8, 99, 1, 34];
+    let rest = n_samples - lengths.iter().sum::<usize>();
+    let lengths: Vec<usize> = lengths.into_iter().chain([rest]).collect();
+    with_gaps(n_samples).with_pieces(&lengths).unwrap()
+}
+
 /// Cuts a preset down to a size at which a step takes about a millisecond.
 fn shrink(mut config: Config) -> Config {
     config.threads = 1;

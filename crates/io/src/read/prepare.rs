@@ -273,7 +273,9 @@ impl Prepare {
         let values = recording.observations();
         let picked = Mat::from_fn(values.nrows(), kept.len(), |t, c| values[(t, kept[c])]);
         let names = kept.iter().map(|&channel| names[channel].clone());
-        assemble::recording(path, picked, names.collect(), recording.sampling_rate())
+        recording
+            .with_channels(picked, names.collect())
+            .map_err(Error::refused(path))
     }
 
     /// What is to be done with a recording, whose first sample is sample `first_sample` of its file.

@@ -70,7 +70,7 @@ pub fn section(report: &Report<'_>, times: &[usize]) -> Section {
     let rate = report.recording.sampling_rate();
     let length = stretch::length(report.recording.n_samples(), rate);
     let pictures: Vec<Picture> = (0..n_sources)
-        .map(|k| Picture::of(&report.source(k), length, rate))
+        .map(|k| Picture::of(report, k, length, rate))
         .collect();
     let audible = rate.is_some_and(|rate| rate >= AUDIBLE_RATE);
     // Where the page has no single samples there is nothing to play.

@@ -28,7 +28,7 @@ use view::{Page, Part};
 /// Writes the page: what was found, then how it fits together, then how it came about.
 pub fn write(report: &Report<'_>) -> Result<String> {
     let times: Vec<usize> = (0..report.n_sources())
-        .map(|k| correlation_time(&report.source(k)))
+        .map(|k| correlation_time(&report.source(k), report.separation.pieces()))
         .collect();
     let mut sections = vec![
         summary::section(report, &times),

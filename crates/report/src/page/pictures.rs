@@ -28,8 +28,9 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Of a source and its most typical stretch of `length` samples.
-    pub fn of(source: &[f64], length: usize, rate: Option<f64>) -> Picture {
+    /// Of source k and its most typical stretch of `length` samples.
+    pub fn of(report: &Report<'_>, k: usize, length: usize, rate: Option<f64>) -> Picture {
+        let source = &report.source(k);
         let start = stretch::typical(source, length);
         let samples = &source[start..start + length];
         let levels = Levels::covering(samples.iter().copied().filter(|value| value.is_finite()));
@@ -40,7 +41,7 @@ impl Picture {
             .collect();
         Picture {
             start,
-            spectrum: welch(source, rate.unwrap_or(1.0)),
+            spectrum: welch(&report.source_apart(k), rate.unwrap_or(1.0)),
             levels,
             samples: base64(&bytes),
         }

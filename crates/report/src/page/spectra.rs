@@ -14,7 +14,7 @@ pub fn section(report: &Report<'_>) -> Section {
     let n_sources = report.n_sources();
     let rate = report.recording.sampling_rate();
     let spectra: Vec<Option<Spectrum>> = (0..n_sources)
-        .map(|k| welch(&report.source(k), rate.unwrap_or(1.0)))
+        .map(|k| welch(&report.source_apart(k), rate.unwrap_or(1.0)))
         .collect();
     let n_segments = spectra
         .iter()
@@ -34,10 +34,16 @@ pub fn section(report: &Report<'_>) -> Section {
                  window, mean removed{}. Both axes are logarithmic. Peaks are rhythms; a line \
                  that falls early belongs to a slow source.",
                 segment_length(report.recording.n_samples()),
-                if report.recording.n_missing() > 0 {
-                    "; segments with missing samples are left out"
-                } else {
-                    ""
+                match (
+                    report.recording.n_missing(),
+                    report.separation.pieces().is_whole()
+                ) {
+                    (0, true) => "",
+                    (_, true) => "; segments with missing samples are left out",
+                    (0, false) => "; no segment reaches from one piece into the next",
+                    (_, false) => {
+                        "; segments with missing samples, or of two pieces, are left out"
+                    }
                 },
             )),
         ],

@@ -7,7 +7,7 @@ use super::mixture::Mixture;
 use super::summary::source_names;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
-use strt_label::{Kind, Label, Subject, label};
+use strt_label::{Kind, Label, Subject, label_pieces};
 use strt_signal::columns::col;
 use strt_signal::montage;
 use strtransformer::{Recording, Separation};
@@ -88,13 +88,14 @@ pub(super) fn of(
     let places = montage::places(channels, positions);
     let sources = separation.sources();
     let of_source = |k: usize| {
-        label(&Subject {
+        let subject = Subject {
             source: col(sources, k),
             rate: recording.sampling_rate(),
             weights: col(mixture.weights.as_ref(), k),
             channels,
             places: &places,
-        })
+        };
+        label_pieces(&subject, recording.pieces())
     };
     in_parallel(sources.ncols(), of_source)
 }

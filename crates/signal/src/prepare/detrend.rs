@@ -2,10 +2,15 @@
 //! out of it.
 
 use faer::Mat;
+use std::ops::Range;
 
-/// Takes the line out of every column; `missing` has one flag a row.
-pub fn detrend(values: &mut Mat<f64>, missing: &[bool]) {
-    let rows = || missing.iter().enumerate().filter(|(_, gone)| !**gone);
+/// Takes the line through these samples out of them in every column; `missing` has one flag a row.
+pub fn detrend(values: &mut Mat<f64>, missing: &[bool], samples: Range<usize>) {
+    let all = missing.iter().enumerate();
+    let rows = || {
+        let within = all.clone().take(samples.end).skip(samples.start);
+        within.filter(|(_, gone)| !**gone)
+    };
     let count = rows().count() as f64;
     if count == 0.0 {
         return;
@@ -20,8 +25,8 @@ pub fn detrend(values: &mut Mat<f64>, missing: &[bool]) {
             .sum();
         // A single sample has no slope.
         let slope = if spread > 0.0 { moved / spread } else { 0.0 };
-        for (t, value) in column.iter_mut().enumerate() {
-            *value -= mean + slope * (t as f64 - middle);
+        for t in samples.clone() {
+            column[t] -= mean + slope * (t as f64 - middle);
         }
     }
 }

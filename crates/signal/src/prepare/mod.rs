@@ -13,9 +13,10 @@
 //! | [`mod@reference`] | last, as it commutes with all of the above and may drop a channel |
 //!
 //! Every filter is linear, of finite length, symmetric and centred: it delays nothing. Missing
-//! samples stay missing. Each stretch between them is filtered by itself, continued beyond its ends
-//! by its odd reflection, so that constants and straight lines go through ends unharmed; a stretch
-//! that is too short for that, which is at most half a filter, becomes missing and is counted.
+//! samples stay missing. Each stretch between them, within one piece of the recording, is filtered
+//! by itself, continued beyond its ends by its odd reflection, so that constants and straight lines
+//! go through ends unharmed; a stretch that is too short for that, which is at most half a filter,
+//! becomes missing and is counted.
 //!
 //! Deliberately absent: names of files and options, choice of channels, interpolation of gaps,
 //! and any guess: [`warn`] only says what a recording may need.
@@ -38,6 +39,7 @@ pub use reference::Reference;
 pub use resample::resample;
 
 use crate::error::{Error, Result};
+use crate::pieces::Pieces;
 use crate::recording::Recording;
 use convolve::Convolver;
 use faer::Mat;
@@ -66,7 +68,7 @@ use stretches::{blank, stretches};
 pub struct Preparation {
     /// Spans that become missing.
     pub bad_segments: Vec<Segment>,
-    /// Whether the straight line through every channel is taken out of it.
+    /// Whether the straight line through every channel is taken out of it, piece by piece.
     pub detrend: bool,
     /// Frequencies to take out, each with its multiples, in Hz.
     pub notch: Vec<f64>,
@@ -147,7 +149,9 @@ impl Preparation {
         }
         work.forget_missing();
         if self.detrend {
-            detrend::detrend(&mut work.values, &work.missing);
+            for piece in work.pieces.ranges() {
+                detrend::detrend(&mut work.values, &work.missing, piece);
+            }
             work.steps.push("straight lines removed".into());
         }
         if let Some(rate) = work.rate {
@@ -181,6 +185,7 @@ struct Work {
     values: Mat<f64>,
     /// One flag a sample.
     missing: Vec<bool>,
+    pieces: Pieces,
     names: Vec<String>,
     rate: Option<f64>,
     steps: Vec<String>,
@@ -195,6 +200,7 @@ impl Work {
             missing: recording
                 .missing()
                 .map_or_else(|| vec![false; n_samples], <[bool]>::to_vec),
+            pieces: recording.pieces().clone(),
             names: recording.channel_names().to_vec(),
             rate: recording.sampling_rate(),
             steps: Vec::new(),
@@ -235,7 +241,7 @@ impl Work {
         let mut convolver = Convolver::new(&filter);
         for channel in 0..self.values.ncols() {
             let column = self.values.col_as_slice_mut(channel);
-            for stretch in stretches(&self.missing) {
+            for stretch in stretches(&self.missing, &self.pieces) {
                 convolver.apply(&mut column[stretch]);
             }
         }
@@ -247,8 +253,9 @@ impl Work {
     fn resample(&mut self, rate: f64, to: f64) -> Result<()> {
         let resampler = resample::Resampler::new(rate, to)?;
         self.drop_shorter_than("resample", resampler.reach().saturating_add(1))?;
-        self.values = resampler.apply(self.values.as_ref(), &self.missing);
+        self.values = resampler.apply(self.values.as_ref(), &self.missing, &self.pieces);
         self.missing = crate::recording::missing_samples(self.values.as_ref());
+        self.pieces = resampler.pieces(&self.pieces)?;
         self.rate = Some(to);
         self.steps.push(format!("resampled from {rate} to {to} Hz"));
         Ok(())
@@ -256,7 +263,7 @@ impl Work {
 
     /// Makes stretches missing that are shorter than `needed` samples.
     fn drop_shorter_than(&mut self, option: &'static str, needed: usize) -> Result<()> {
-        let all: Vec<_> = stretches(&self.missing).collect();
+        let all: Vec<_> = stretches(&self.missing, &self.pieces).collect();
         let longest = all.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
         if longest < needed {
             let seconds = |samples: usize| {
@@ -266,10 +273,11 @@ impl Work {
                     (seconds * 100.0).round() / 100.0
                 )
             };
-            let gaps = if self.missing.contains(&true) {
-                " without missing values"
-            } else {
-                ""
+            let gaps = match (self.pieces.is_whole(), self.missing.contains(&true)) {
+                (true, true) => " without missing values",
+                (true, false) => "",
+                (false, true) => " of one piece without missing values",
+                (false, false) => " of one piece",
             };
             return Err(Error::preparation(
                 option,
@@ -287,7 +295,10 @@ impl Work {
     }
 
     fn finish(self) -> Result<Prepared> {
-        let recording = Recording::from_mat(self.values)?.with_channel_names(self.names)?;
+        let lengths: Vec<usize> = self.pieces.lengths().collect();
+        let recording = Recording::from_mat(self.values)?
+            .with_channel_names(self.names)?
+            .with_pieces(&lengths)?;
         let recording = match self.rate {
             Some(rate) => recording.with_sampling_rate(rate)?,
             None => recording,

@@ -9,6 +9,7 @@
 
 use super::stretches::{extended, stretches};
 use crate::error::{Error, Result};
+use crate::pieces::Pieces;
 use faer::{Mat, MatRef};
 use std::f64::consts::PI;
 
@@ -40,7 +41,8 @@ pub fn check(from: f64, to: f64) -> Result<()> {
 /// up to 100,000.
 pub fn resample(values: MatRef<'_, f64>, from: f64, to: f64) -> Result<Mat<f64>> {
     let missing = crate::recording::missing_samples(values);
-    Ok(Resampler::new(from, to)?.apply(values, &missing))
+    let pieces = Pieces::whole(values.nrows());
+    Ok(Resampler::new(from, to)?.apply(values, &missing, &pieces))
 }
 
 /// L and M of `to`/`from` = L/M in lowest terms, by continued fractions.
@@ -158,13 +160,22 @@ impl Resampler {
         (t as u64 * self.up).div_ceil(self.down) as usize
     }
 
-    pub fn apply(&self, values: MatRef<'_, f64>, missing: &[bool]) -> Mat<f64> {
+    /// Where pieces are among the new samples. One without any is gone.
+    pub fn pieces(&self, old: &Pieces) -> Result<Pieces> {
+        let new = old
+            .ranges()
+            .map(|piece| self.from(piece.end) - self.from(piece.start));
+        let lengths: Vec<usize> = new.filter(|length| *length > 0).collect();
+        Pieces::new(&lengths, self.from(old.n_samples()))
+    }
+
+    pub fn apply(&self, values: MatRef<'_, f64>, missing: &[bool], pieces: &Pieces) -> Mat<f64> {
         let mut resampled =
             Mat::from_fn(self.from(values.nrows()), values.ncols(), |_, _| f64::NAN);
         let (mut stretch, mut around) = (Vec::new(), Vec::new());
         for channel in 0..values.ncols() {
             let (old, new) = (values.col(channel), resampled.col_as_slice_mut(channel));
-            for rows in stretches(missing).filter(|rows| rows.len() > self.reach) {
+            for rows in stretches(missing, pieces).filter(|rows| rows.len() > self.reach) {
                 stretch.clear();
                 stretch.extend(rows.clone().map(|t| old[t]));
                 extended(&stretch, self.reach, &mut around);

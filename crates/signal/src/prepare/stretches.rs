@@ -1,10 +1,24 @@
-//! Stretches of samples between missing ones, and how a stretch goes on beyond its ends.
+//! Stretches of samples between missing ones and ends of pieces, and how a stretch goes on beyond
+//! its ends.
 
+use crate::pieces::Pieces;
 use faer::Mat;
 use std::ops::Range;
 
-/// The stretches of samples that are not missing, in order.
-pub fn stretches(missing: &[bool]) -> impl Iterator<Item = Range<usize>> + '_ {
+/// The stretches of contiguous samples that are not missing, in order.
+pub fn stretches<'a>(
+    missing: &'a [bool],
+    pieces: &'a Pieces,
+) -> impl Iterator<Item = Range<usize>> + 'a {
+    pieces.ranges().flat_map(|piece| {
+        let first = piece.start;
+        let there = between(&missing[piece]);
+        there.map(move |stretch| first + stretch.start..first + stretch.end)
+    })
+}
+
+/// The stretches between missing samples.
+fn between(missing: &[bool]) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut from = 0;
     std::iter::from_fn(move || {
         let first = from + missing[from..].iter().position(|&gone| !gone)?;
@@ -45,11 +59,17 @@ mod tests {
 
     #[test]
     fn stretches_lie_between_missing_samples() {
-        let check = |text: &str, expected: &[(usize, usize)]| {
+        let within = |text: &str, pieces: &Pieces, expected: &[(usize, usize)]| {
             let missing: Vec<bool> = text.chars().map(|letter| letter == '-').collect();
-            let found: Vec<_> = stretches(&missing).map(|s| (s.start, s.end)).collect();
-            assert_eq!(found, expected, "{text}");
+            let found = stretches(&missing, pieces).map(|s| (s.start, s.end));
+            assert_eq!(found.collect::<Vec<_>>(), expected, "{text}");
         };
+        let check = |text: &str, expected: &[(usize, usize)]| {
+            within(text, &Pieces::whole(text.len()), expected);
+        };
+        let pieces = Pieces::new(&[2, 4], 6).unwrap();
+        within("xxxxxx", &pieces, &[(0, 2), (2, 6)]);
+        within("-x-x--", &pieces, &[(1, 2), (3, 4)]);
         check("xxx", &[(0, 3)]);
         check("-xx--x", &[(1, 3), (5, 6)]);
         check("x-", &[(0, 1)]);

@@ -100,7 +100,7 @@ fn summed_up(found: Vec<(usize, f64)>) -> Option<Disturbance> {
 fn segments(recording: &Recording, length: usize) -> Vec<usize> {
     let none = vec![false; recording.n_samples()];
     let missing = recording.missing().unwrap_or(&none);
-    let all: Vec<usize> = stretches(missing)
+    let all: Vec<usize> = stretches(missing, recording.pieces())
         .flat_map(|rows| {
             rows.clone()
                 .step_by(length)

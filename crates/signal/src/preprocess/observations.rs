@@ -28,10 +28,7 @@ impl Observations {
         Observations {
             raw: recording.shared(),
             scaling: scaling.clone(),
-            rows: match recording.missing() {
-                Some(missing) => Rows::new(missing),
-                None => Rows::all(recording.n_samples()),
-            },
+            rows: Rows::of(recording),
         }
     }
 

@@ -137,7 +137,7 @@ impl Basis {
         }
     }
 
-    /// D_zz over the differences that touch no missing sample.
+    /// D_zz over the differences that touch no missing sample and lie in one piece.
     fn difference_moments(&self, order: usize) -> Mat<f64> {
         let k = self.matrix.ncols();
         let mut total = Mat::zeros(k, k);
@@ -145,18 +145,24 @@ impl Basis {
         let mut differences: Mat<f64> = Mat::zeros(BLOCK, k);
         self.for_each_overlapping_block(order, |first, _, z| {
             let len = z.nrows() - order;
-            let usable = |t: usize| (0..=order).all(|o| self.rows().is_valid(first + t + o));
+            let rows = self.rows().stretch(first, z.nrows());
+            let mut usable = vec![false; len];
+            for piece in rows.pieces() {
+                for t in piece.start..piece.end.saturating_sub(order) {
+                    usable[t] = (0..=order).all(|o| rows.is_valid(t + o));
+                }
+            }
             for j in 0..k {
                 let z = col(z, j);
                 for t in 0..len {
                     differences[(t, j)] = match order {
-                        _ if !usable(t) => 0.0,
+                        _ if !usable[t] => 0.0,
                         1 => z[t + 1] - z[t],
                         _ => z[t] - 2.0 * z[t + 1] + z[t + 2],
                     };
                 }
             }
-            count += (0..len).filter(|&t| usable(t)).count();
+            count += usable.iter().filter(|&&usable| usable).count();
             let differences = differences.as_ref().subrows(0, len);
             matmul(
                 &mut total,

@@ -1,8 +1,10 @@
 //! L_smooth = ‖D_o S‖²_F / ((T−o)K), o ∈ {1, 2}: first or second differences.
 //!
-//! Differences that touch a missing sample are left out of the sum and of the count T−o.
+//! Differences that touch a missing sample, or samples of two pieces, are left out of the sum and
+//! of the count T−o.
 
 use faer::{MatMut, MatRef};
+use std::ops::Range;
 use strt_signal::columns::{col, col_mut};
 use strt_signal::rows::RowsView;
 
@@ -29,19 +31,18 @@ fn differences<const N: usize>(
     weight: f64,
     mut d_s: MatMut<'_, f64>,
 ) -> f64 {
-    let usable = |t: usize| (0..N).all(|o| rows.is_valid(t + o));
-    let n_starts = (s.nrows() + 1).saturating_sub(N);
-    let count = (0..n_starts).filter(|&t| usable(t)).count() * s.ncols();
+    let usable = |t: &usize| (0..N).all(|o| rows.is_valid(*t + o));
+    let starts = |piece: Range<usize>| piece.start..(piece.end + 1).saturating_sub(N);
+    let starts = rows.pieces().flat_map(starts).filter(usable);
+    let count = starts.clone().count() * s.ncols();
     if count == 0 {
         return 0.0;
     }
     let (share, mut value) = (1.0 / count as f64, 0.0);
     for k in 0..s.ncols() {
         let (column, d_column) = (col(s, k), col_mut(d_s.as_mut(), k));
-        for (t, samples) in column.windows(N).enumerate() {
-            if !usable(t) {
-                continue;
-            }
+        for t in starts.clone() {
+            let samples = &column[t..t + N];
             let difference: f64 = (0..N).map(|o| stencil[o] * samples[o]).sum();
             value += difference * difference;
             let d = 2.0 * weight * share * difference;
@@ -51,4 +52,31 @@ fn differences<const N: usize>(
         }
     }
     share * value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::Mat;
+    use strt_signal::pieces::Pieces;
+    use strt_signal::rows::Rows;
+
+    #[test]
+    fn a_jump_between_two_pieces_is_no_difference() {
+        let lengths = [6, 1, 2, 11];
+        let pieces = Pieces::new(&lengths, 20).unwrap();
+        // Straight lines of one slope, each from a level of its own.
+        let s = Mat::from_fn(20, 1, |t, _| {
+            let piece = pieces.at(t);
+            50.0 * (piece.start % 5) as f64 + 0.5 * (t - piece.start) as f64
+        });
+        let rows = Rows::all(20).with_pieces(&pieces);
+        for (order, slope) in [(1, 0.25), (2, 0.0)] {
+            let mut d_s = Mat::zeros(20, 1);
+            let value = evaluate(s.as_ref(), rows.view(), order, 1.0, d_s.as_mut());
+            assert!((value - slope).abs() < 1e-12, "order {order}: {value}");
+            let across = evaluate(s.as_ref(), Rows::all(20).view(), order, 1.0, d_s.as_mut());
+            assert!(across > 10.0);
+        }
+    }
 }

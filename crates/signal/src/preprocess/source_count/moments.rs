@@ -50,7 +50,9 @@ impl Family {
 
 /// All families, lagged covariances first.
 pub(super) fn families(samples: &Samples) -> Vec<Family> {
-    let longest = samples.values.nrows() / LAG_SHARE;
+    // A lag that most samples have no pair for says little.
+    let of_pieces = (samples.pieces.typical() / 2).max(1);
+    let longest = (samples.values.nrows() / LAG_SHARE).min(of_pieces);
     let lags: Vec<usize> = MANY_LAGS
         .into_iter()
         .filter(|&lag| lag <= longest)
@@ -107,9 +109,10 @@ fn halves(samples: &Samples, lag: usize) -> [Sum; 2] {
         let mut products = Mat::zeros(p, p);
         let mut n = 0;
         for block in &samples.blocks[blocks] {
-            let rows = block.pairs(lag);
-            add_products(&mut products, samples.values.as_ref(), rows.clone(), lag);
-            n += samples.n_pairs(rows, lag);
+            for rows in block.pairs(lag, &samples.pieces) {
+                add_products(&mut products, samples.values.as_ref(), rows.clone(), lag);
+                n += samples.n_pairs(rows, lag);
+            }
         }
         let products = Mat::from_fn(p, p, |i, j| 0.5 * (products[(i, j)] + products[(j, i)]));
         Sum { products, n }

@@ -69,7 +69,7 @@ impl Sums {
             _ => &[0],
         };
         let sum = |block: &Block, lag: usize| {
-            let rows = block.pairs(lag);
+            let rows = block.pairs(lag, &samples.pieces).flatten();
             match candidate.probe {
                 Probe::Distribution => {
                     let valid = rows.filter(|&t| samples.valid[t]);
@@ -80,7 +80,10 @@ impl Sums {
         };
         let of_lag = |&lag: &usize| std::array::from_fn(|b| sum(&samples.blocks[b], lag));
         let number = |&lag: &usize| {
-            let n = |b: usize| samples.n_pairs(samples.blocks[b].pairs(lag), lag) as f64;
+            let n = |b: usize| {
+                let pairs = samples.blocks[b].pairs(lag, &samples.pieces);
+                pairs.map(|rows| samples.n_pairs(rows, lag)).sum::<usize>() as f64
+            };
             std::array::from_fn(n)
         };
         Sums {

@@ -8,6 +8,7 @@ use super::super::Whitening;
 use super::super::observations::Observations;
 use super::mdl::rank;
 use crate::columns::col;
+use crate::pieces::Pieces;
 use crate::{Recording, Result};
 use faer::{Mat, MatRef};
 use std::ops::Range;
@@ -26,11 +27,10 @@ const LEAST_OF_MANY: usize = 1 << 14;
 const LEAST_SAMPLES: usize = 64;
 const LEAST_A_DIRECTION: usize = 5;
 
-/// One block: its rows, and the row before which a later sample must lie to be its neighbour.
+/// One block: its rows.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub rows: Range<usize>,
-    pub end: usize,
 }
 
 impl Block {
@@ -39,10 +39,13 @@ impl Block {
         part * BLOCKS_A_PART..(part + 1) * BLOCKS_A_PART
     }
 
-    /// Rows of the block that have a row `lag` later.
-    pub fn pairs(&self, lag: usize) -> Range<usize> {
-        let end = self.rows.end.min(self.end.saturating_sub(lag));
-        self.rows.start..end.max(self.rows.start)
+    /// Rows of the block that have a row `lag` later in the same piece, piece by piece.
+    pub fn pairs(&self, lag: usize, pieces: &Pieces) -> impl Iterator<Item = Range<usize>> {
+        let parts = pieces.within(self.rows.clone());
+        parts.filter_map(move |part| {
+            let end = part.end.min(pieces.at(part.start).end.saturating_sub(lag));
+            (part.start < end).then_some(part.start..end)
+        })
     }
 }
 
@@ -52,6 +55,8 @@ pub(super) struct Samples {
     pub values: Mat<f64>,
     pub valid: Vec<bool>,
     pub blocks: Vec<Block>,
+    /// Which rows are contiguous: what the recording has of it, and what was read in one go.
+    pub pieces: Pieces,
 }
 
 impl Samples {
@@ -61,7 +66,10 @@ impl Samples {
         let n = blocks.last().map_or(0, |block| block.rows.end);
         let mut channels = Mat::zeros(n, observations.n_channels());
         let mut valid = vec![true; n];
+        let mut lengths = Vec::new();
         for (rows, first) in sources {
+            let read = recording.pieces().within(first..first + rows.len());
+            lengths.extend(read.map(|part| part.len()));
             let into = channels.as_mut().subrows_mut(rows.start, rows.len());
             observations.read(first, into);
             for (i, row) in rows.enumerate() {
@@ -80,6 +88,7 @@ impl Samples {
             values: whitening.transform(channels.as_ref())?,
             valid,
             blocks,
+            pieces: Pieces::new(&lengths, n)?,
         })
     }
 
@@ -128,10 +137,7 @@ fn layout(n_samples: usize, n_channels: usize) -> (Vec<Block>, Vec<(Range<usize>
     let whole = n_samples <= most;
     let n = n_samples.min(most);
     let rows = |b: usize| b * n / BLOCKS..(b + 1) * n / BLOCKS;
-    let block = |b: usize| Block {
-        rows: rows(b),
-        end: if whole { n } else { rows(b).end },
-    };
+    let block = |b: usize| Block { rows: rows(b) };
     let read = if whole {
         vec![(0..n, 0)]
     } else {
@@ -158,17 +164,33 @@ mod tests {
                 .all(|pair| pair[0].1 + pair[0].0.len() < pair[1].1)
         );
         assert_eq!(blocks[BLOCKS - 1].rows.end, MOST_SAMPLES);
-        assert_eq!(
-            blocks[3].pairs(2),
-            blocks[3].rows.start..blocks[3].rows.end - 2
-        );
+        let lengths = vec![MOST_SAMPLES / BLOCKS; BLOCKS];
+        let pieces = Pieces::new(&lengths, MOST_SAMPLES).unwrap();
+        let rows = &blocks[3].rows;
+        assert!(blocks[3].pairs(2, &pieces).eq([rows.start..rows.end - 2]));
     }
 
     #[test]
     fn a_short_one_is_read_whole_and_its_blocks_are_neighbours() {
         let (blocks, read) = layout(1000, 8);
         assert_eq!(read, [(0..1000, 0)]);
-        assert_eq!(blocks[3].pairs(2), blocks[3].rows);
-        assert_eq!(blocks[BLOCKS - 1].pairs(2).end, 998);
+        let whole = Pieces::whole(1000);
+        assert!(blocks[3].pairs(2, &whole).eq([blocks[3].rows.clone()]));
+        assert!(
+            blocks[BLOCKS - 1]
+                .pairs(2, &whole)
+                .all(|rows| rows.end == 998)
+        );
+    }
+
+    #[test]
+    fn pairs_lie_in_one_piece() {
+        let (blocks, _) = layout(64, 2);
+        let pieces = Pieces::new(&[3, 61], 64).unwrap();
+        // Rows 2 and 3 of the second block belong to two pieces.
+        assert_eq!(blocks[1].rows, 2..4);
+        assert!(blocks[1].pairs(1, &pieces).eq([3..4]));
+        assert!(blocks[0].pairs(2, &pieces).eq([0..1]));
+        assert_eq!(blocks[BLOCKS - 1].pairs(2, &pieces).count(), 0);
     }
 }
