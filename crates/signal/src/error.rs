@@ -88,6 +88,27 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// A piece of a recording has no samples.
+    #[error(
+        "recording: piece {piece} (counted from 0) has 0 samples, expected at least 1; leave it out"
+    )]
+    EmptyPiece {
+        /// The piece, counted from 0.
+        piece: usize,
+    },
+    /// The pieces of a recording are not all of it.
+    #[error(
+        "recording: found {n_pieces} pieces of together {total} samples, expected pieces that add \
+         up to its {n_samples} samples; give the length of every piece in samples"
+    )]
+    PieceLengths {
+        /// Number of pieces.
+        n_pieces: usize,
+        /// The sum of their lengths.
+        total: u128,
+        /// Number of samples of the recording.
+        n_samples: usize,
+    },
     /// What a recording is to be prepared by does not go with it.
     #[error("{0}")]
     Preparation(Box<Unprepared>),

@@ -4,6 +4,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`recording`] | validated observations of m channels at T instants |
+//! | [`pieces`] | what of it is contiguous in time |
 //! | [`prepare`] | filters, resampling, references, bad segments: a recording made ready |
 //! | [`preprocess`] | centering, scaling, whitening, all invertible; the number of sources |
 //! | [`rows`], [`columns`] | which samples can be used; columns of matrices as slices |
@@ -24,6 +25,7 @@ pub mod elementary;
 pub mod error;
 pub mod moments;
 pub mod montage;
+pub mod pieces;
 pub mod prepare;
 pub mod preprocess;
 pub mod random;
@@ -32,4 +34,5 @@ pub mod rows;
 pub mod spectrum;
 
 pub use error::{Error, Result};
+pub use pieces::Pieces;
 pub use recording::Recording;

@@ -11,17 +11,20 @@ use std::sync::Arc;
 use faer::{Mat, MatRef};
 
 use crate::error::{Error, Result};
+use crate::pieces::Pieces;
 
 /// Observations of m channels at T instants, immutable once built.
 ///
 /// NaN marks a missing value. A *sample* (one row, one instant) is missing when any of its channels
-/// is.
+/// is. Samples follow each other in time within a piece ([`Recording::pieces`]); unless told
+/// otherwise, a recording is one.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// T × m, shared with whoever trains on it.
     observations: Arc<Mat<f64>>,
     /// One flag a sample; `None` when no sample is missing.
     missing: Option<Vec<bool>>,
+    pieces: Pieces,
     channel_names: Vec<String>,
     sampling_rate: Option<f64>,
 }
@@ -73,6 +76,7 @@ impl Recording {
         }
         let missing = missing.contains(&true).then_some(missing);
         Ok(Self {
+            pieces: Pieces::whole(observations.nrows()),
             observations: Arc::new(observations),
             missing,
             channel_names,
@@ -91,6 +95,26 @@ impl Recording {
             });
         }
         self.sampling_rate = Some(sampling_rate);
+        Ok(self)
+    }
+
+    /// Says that the samples are pieces in time laid end to end, such as files or trials: the first
+    /// `lengths[0]` samples, then `lengths[1]`, …, all of one mixing. Nothing that reads several
+    /// samples together (windows, lagged covariances, filters) reads across a boundary. The mean of
+    /// a channel is that of all pieces.
+    ///
+    /// ```
+    /// use strt_signal::Recording;
+    ///
+    /// let trials = Recording::from_rows(&[1.0, 2.0, 3.0, 4.0, 5.0], 1)?.with_pieces(&[2, 3])?;
+    /// assert!(trials.pieces().ranges().eq([0..2, 2..5]));
+    /// # Ok::<(), strt_signal::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a length is 0, or the lengths do not add up to the number of samples.
+    pub fn with_pieces(mut self, lengths: &[usize]) -> Result<Self> {
+        self.pieces = Pieces::new(lengths, self.n_samples())?;
         Ok(self)
     }
 
@@ -143,13 +167,18 @@ impl Recording {
         &self.channel_names
     }
 
+    /// Which samples follow each other in time: one piece where nothing else was said.
+    pub fn pieces(&self) -> &Pieces {
+        &self.pieces
+    }
+
     /// Samples per unit of time, where known.
     pub fn sampling_rate(&self) -> Option<f64> {
         self.sampling_rate
     }
 
     /// A number that tells recordings apart: 64-bit FNV-1a over the shape and the bits of all
-    /// values, every NaN alike. A checkpoint keeps it, so that a run is not continued on other
+    /// values, every NaN alike, and the lengths of its pieces where there are several. A checkpoint keeps it, so that a run is not continued on other
     /// data.
     pub fn fingerprint(&self) -> u64 {
         const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
@@ -160,9 +189,12 @@ impl Recording {
                 .iter()
                 .map(|value| if value.is_nan() { f64::NAN } else { *value }.to_bits())
         });
+        let several = (!self.pieces.is_whole()).then(|| self.pieces.lengths());
+        let lengths = several.into_iter().flatten().map(|length| length as u64);
         shape
             .into_iter()
             .chain(values)
+            .chain(lengths)
             .fold(OFFSET, |hash, word| (hash ^ word).wrapping_mul(PRIME))
     }
 
@@ -242,6 +274,18 @@ mod tests {
         assert!(recording.missing().is_none());
         assert_eq!(recording.n_missing(), 0);
         assert!(!recording.is_missing(0) && !recording.is_missing(99));
+    }
+
+    #[test]
+    fn pieces_are_part_of_what_a_recording_is() {
+        let whole = || Recording::from_rows(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
+        let pieces = |lengths: &[usize]| whole().with_pieces(lengths).unwrap();
+        assert!(whole().pieces().is_whole());
+        assert!(pieces(&[1, 3]).pieces().ranges().eq([0..1, 1..4]));
+        assert_eq!(pieces(&[4]).fingerprint(), whole().fingerprint());
+        assert_ne!(pieces(&[1, 3]).fingerprint(), whole().fingerprint());
+        assert_ne!(pieces(&[1, 3]).fingerprint(), pieces(&[3, 1]).fingerprint());
+        refused(whole().with_pieces(&[1, 2]), &["together 3", "4 samples"]);
     }
 
     #[test]
