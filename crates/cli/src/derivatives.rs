@@ -1,9 +1,10 @@
-//! Results of a BIDS dataset in the layout of BIDS: a dataset of its own, `derivatives/strtransformer`.
+//! Results of a BIDS dataset in the layout of BIDS: a dataset of its own, which lies in
+//! `derivatives/strtransformer` of the other.
 //!
 //! In: recordings of a dataset. Out: where the folder of each run goes, and the files that say what
 //! made the derivatives. A run is `sub-01/eeg/sub-01_task-rest_desc-strt_eeg.strt`; a cleaned
-//! recording has that name with the ending of the recording. BIDS knows no such folders, which is what
-//! `.bidsignore` is for.
+//! recording has that name with the ending of the recording. BIDS knows no such folders, which is
+//! what `.bidsignore` is for.
 
 use crate::failure::{Failure, Outcome};
 use crate::inputs::Dataset;
@@ -34,9 +35,19 @@ pub fn folder(dataset: &Dataset, out: Option<&Path>) -> Outcome<PathBuf> {
 }
 
 /// The runs on a dataset: one a recording, or one for all recordings that differ only in `run-`.
-pub fn jobs(dataset: &Dataset, folder: &Path, together: bool) -> Vec<Job> {
+pub fn jobs(dataset: &Dataset, folder: &Path, together: bool) -> Outcome<Vec<Job>> {
     let mut jobs: Vec<Job> = Vec::new();
-    for recording in &dataset.recordings {
+    for (i, recording) in dataset.recordings.iter().enumerate() {
+        let plain = target(recording, false);
+        let mut before = dataset.recordings[..i].iter();
+        if let Some(other) = before.find(|other| target(other, false) == plain) {
+            return Err(Failure::Failed(format!(
+                "{}: expected one file of each recording, found {} too; leave one of them out of \
+                 the dataset",
+                recording.path.display(),
+                other.path.display()
+            )));
+        }
         let target = folder.join(target(recording, together));
         match jobs.iter_mut().find(|job| job.target == target) {
             Some(job) => job.files.push(recording.path.clone()),
@@ -46,7 +57,7 @@ pub fn jobs(dataset: &Dataset, folder: &Path, together: bool) -> Vec<Job> {
             }),
         }
     }
-    jobs
+    Ok(jobs)
 }
 
 fn target(recording: &BidsRecording, together: bool) -> PathBuf {

@@ -21,8 +21,8 @@ use strt_runs::load_summary;
 
 #[derive(Args)]
 pub struct Info {
-    /// A recording, a model, a checkpoint, or the folder of a run; several recordings, patterns such
-    /// as 'data/*.edf', or the folder of a BIDS dataset, of which a table is printed
+    /// A recording, a model, a checkpoint, or the folder of a run; several recordings, patterns
+    /// such as 'data/*.edf', or the folder of a BIDS dataset, of which a table is printed
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Print JSON instead of text

@@ -123,8 +123,8 @@ fn matched(pattern: &str) -> Outcome<Vec<PathBuf>> {
     }
     if files.is_empty() {
         return Err(Failure::Failed(format!(
-            "{pattern}: expected files that the pattern matches, found none; correct it, and keep it \
-             in quotes"
+            "{pattern}: expected files that the pattern matches, found none; correct it, and keep \
+             it in quotes"
         )));
     }
     files.sort_by(|a, b| natural_order(&a.to_string_lossy(), &b.to_string_lossy()));

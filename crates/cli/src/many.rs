@@ -1,8 +1,8 @@
 //! Several runs in one call: one after the other, whatever becomes of each, and a table in the end.
 //!
-//! In: what to do for each run. Out: the table, and a failure where any run failed. A run that failed
-//! does not keep the others from being made; an interruption ends the call, and the same command
-//! takes it up. Also here: which folder each of several recordings gets.
+//! In: what to do for each run. Out: the table, and a failure where any run failed. A run that
+//! failed does not keep the others from being made; an interruption ends the call, and the same
+//! command takes it up. Also here: which folder each of several recordings gets.
 
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, note};
@@ -168,8 +168,8 @@ impl Line {
     }
 }
 
-/// Names of folders for the results of files: that of the file; where several have it, with those of
-/// the folders that tell them apart; where that is not enough, with the ending too.
+/// Names of folders for the results of files: that of the file; where several have it, with those
+/// of the folders that tell them apart; where that is not enough, with the ending too.
 pub fn folder_names(files: &[PathBuf]) -> Vec<String> {
     let shared = shared_folders(files);
     let stem = |path: &Path| {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 pub fn refuse_shared(inputs: &[PathBuf], outs: &[PathBuf]) -> Outcome {
     if outs.len() < inputs.len() {
         return Err(Failure::Usage(format!(
-            "--out {}: expected one recording, found {}; give a folder for all of them with --out-dir",
+            "--out {}: expected one recording, found {}; give a folder for all of them with \
+             --out-dir",
             outs[0].display(),
             inputs.len()
         )));
@@ -15,8 +16,8 @@ pub fn refuse_shared(inputs: &[PathBuf], outs: &[PathBuf]) -> Outcome {
     for (i, out) in outs.iter().enumerate() {
         if let Some(other) = outs[..i].iter().position(|other| other == out) {
             return Err(Failure::Usage(format!(
-                "{}: expected a file for each recording, found one for {} and {}; give each a command \
-                 of its own",
+                "{}: expected a file for each recording, found one for {} and {}; give each a \
+                 command of its own",
                 out.display(),
                 inputs[other].display(),
                 inputs[i].display()

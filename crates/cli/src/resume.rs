@@ -25,6 +25,7 @@ pub struct Resume {
     folder: PathBuf,
     /// The recording, where it has been moved since the run was started; of a run on several files
     /// together all of them, in their order
+    #[arg(value_name = "RECORDING")]
     recordings: Vec<PathBuf>,
     /// The true sources, where they have been moved
     #[arg(long, value_name = "FILE")]

@@ -1,7 +1,7 @@
 //! `strt separate`: from files to folders with separated sources, their model and a report.
 //!
-//! Arguments become an order for each run; `strt-runs` makes the run and its folder; what came of it is
-//! printed. Several files are one run each, or one run together.
+//! Arguments become an order for each run; `strt-runs` makes the run and its folder; what came of it
+//! is printed. Several files are one run each, or one run together.
 
 use crate::browser::open_report;
 use crate::derivatives;
@@ -152,7 +152,7 @@ impl Separate {
     fn jobs(&self, inputs: &Inputs) -> Outcome<Vec<Job>> {
         if let Some(dataset) = &inputs.dataset {
             let folder = derivatives::folder(dataset, self.out.as_deref())?;
-            return Ok(derivatives::jobs(dataset, &folder, self.together));
+            return derivatives::jobs(dataset, &folder, self.together);
         }
         let job = |files: Vec<PathBuf>, target: PathBuf| Job { files, target };
         let out = self.out.clone();

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// Compares two texts, digits that follow each other as one number. Texts that differ only in leading
-/// zeros are in the order of their bytes, so that the order never depends on how they came.
+/// Compares two texts, digits that follow each other as one number. Texts that differ only in
+/// leading zeros are in the order of their bytes, so that the order never depends on how they came.
 ///
 /// ```
 /// use strt_io::natural_order;

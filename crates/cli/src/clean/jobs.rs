@@ -1,6 +1,6 @@
-//! Which recordings are to be cleaned, how they are read and where they go: those of the run, read as
-//! the run did, or others that were named. Refuses to write over anything unasked. Nothing is read
-//! but headers.
+//! Which recordings are to be cleaned, how they are read and where they go: those of the run, read
+//! as the run did, or others that were named. Refuses to write over anything unasked. Nothing is
+//! read but headers.
 
 use super::Clean;
 use super::names::{default_name, ending};

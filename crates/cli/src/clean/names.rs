@@ -3,8 +3,8 @@
 use crate::derivatives;
 use std::path::{Path, PathBuf};
 
-/// `recording.edf` → `recording_clean.edf`, `recording.csv.gz` → `recording_clean.csv.gz`; of a BIDS
-/// dataset `sub-01_eeg.edf` → `sub-01_desc-strt_eeg.edf`.
+/// `recording.edf` → `recording_clean.edf`, `recording.csv.gz` → `recording_clean.csv.gz`; of a
+/// BIDS dataset `sub-01_eeg.edf` → `sub-01_desc-strt_eeg.edf`.
 pub fn default_name(input: &Path, bids: bool) -> PathBuf {
     if let Some(name) = derivatives::cleaned_name(input).filter(|_| bids) {
         return name.into();

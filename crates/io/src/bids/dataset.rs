@@ -1,8 +1,8 @@
 //! The recordings of a dataset: `sub-*/[ses-*/]{eeg,meg,ieeg,nirs}/*_{eeg,meg,ieeg,nirs}.*`.
 //!
-//! In: a folder and labels to choose by. Out: its recordings, in natural order. A label that nothing
-//! has is refused with those that there are. Derivatives, and files that are no recordings, are passed
-//! over; of a FIF in several files the first one is taken, which leads to the others.
+//! In: a folder and labels to choose by. Out: its recordings, in natural order. A label that
+//! nothing has is refused with those that there are. Derivatives, and files that are no recordings,
+//! are passed over; of a FIF in several files the first one is taken, which leads to the others.
 
 use super::name::BidsName;
 use crate::error::{Error, Result};

@@ -1,5 +1,5 @@
-//! Names of files in BIDS: `sub-01_ses-2_task-rest_run-1_eeg.edf` is entities (`sub-01`, …), a suffix
-//! (`eeg`) and an extension (`.edf`).
+//! Names of files in BIDS: `sub-01_ses-2_task-rest_run-1_eeg.edf` is entities (`sub-01`, …), a
+//! suffix (`eeg`) and an extension (`.edf`).
 
 use std::fmt;
 

@@ -8,8 +8,8 @@
 //! | `…_eeg.json` | `SamplingFrequency`, compared; `PowerLineFrequency`, told |
 //!
 //! A file applies to a recording that has all its entities, from the folder of the recording up to
-//! that of the dataset; the nearest one with most entities is taken (the inheritance principle). Every
-//! decision is noted. Channels that are left out can still be asked for by name.
+//! that of the dataset; the nearest one with most entities is taken (the inheritance principle).
+//! Every decision is noted. Channels that are left out can still be asked for by name.
 
 use super::name::BidsName;
 use super::tsv::{self, Tsv};
@@ -168,22 +168,26 @@ fn events(path: &Path, contents: &mut Contents) -> Result<()> {
         let name = table
             .get(row, "trial_type")
             .or_else(|| table.get(row, "value"));
+        let duration = table.number(row, "duration")?.unwrap_or(0.0);
+        if duration < 0.0 {
+            return Err(table.wrong(row, "duration", "seconds from 0, or n/a"));
+        }
         events.push(Event {
             onset,
-            duration: table.number(row, "duration")?.unwrap_or(0.0).max(0.0),
+            duration,
             name: name.unwrap_or("event").into(),
         });
     }
     let name = file_name(path);
     if nowhere > 0 {
         contents.warn(format!(
-            "{name}: {nowhere} events without an onset are left out"
+            "{name}: events without an onset are left out: {nowhere}"
         ));
     }
     let text = match contents.events.len() {
-        0 => format!("{} events from {name}", events.len()),
+        0 => format!("events from {name}: {}", events.len()),
         own => format!(
-            "{} events from {name}, in place of {own} of the file",
+            "events from {name}: {}, in place of {own} of the file",
             events.len()
         ),
     };

@@ -80,15 +80,19 @@ impl Tsv {
             return Ok(None);
         };
         let number = cell.parse().ok().filter(|value: &f64| value.is_finite());
-        number.map(Some).ok_or_else(|| {
-            Error::content(
-                &self.path,
-                format!("line {}, column `{column}`", row.line),
-                "a number or n/a",
-                format!("`{cell}`"),
-                "correct the table",
-            )
-        })
+        let wrong = || self.wrong(row, column, "a number or n/a");
+        number.map(Some).ok_or_else(wrong)
+    }
+
+    /// A cell is not what it should be.
+    pub fn wrong(&self, row: &Row, column: &str, expected: &str) -> Error {
+        Error::content(
+            &self.path,
+            format!("line {}, column `{column}`", row.line),
+            expected,
+            format!("`{}`", self.get(row, column).unwrap_or("n/a")),
+            "correct the table",
+        )
     }
 }
 

@@ -1,12 +1,13 @@
 //! Several files as one recording of several pieces.
 //!
-//! In: recordings that were read one by one, each prepared on its own. Out: one recording, the files
-//! end to end, that knows where each of them begins; windows, covariances and filters stay within a
-//! piece. Channels are those of the first file and are found in the others by name, in any order.
+//! In: recordings that were read one by one, each prepared on its own. Out: one recording, the
+//! files end to end, that knows where each of them begins; windows, covariances and filters stay
+//! within a piece. Channels are those of the first file and are found in the others by name, in any
+//! order.
 //!
 //! What does not fit together is refused, with the file and what it lacks: other channels, another
-//! rate, another unit. Deliberately absent: converting units, and any guess which channel of one file
-//! is which of another.
+//! rate, another unit. Deliberately absent: converting units, and any guess which channel of one
+//! file is which of another.
 
 use super::assemble::{recording, shortened};
 use super::events::Event;
@@ -126,8 +127,8 @@ fn end_to_end(parts: &[Recording], n_samples: usize) -> Mat<f64> {
     let mut start = 0;
     for part in parts {
         let there = part.observations();
-        let rows = values.subrows_mut(start, there.nrows());
-        { rows }.copy_from(there);
+        let mut rows = values.subrows_mut(start, there.nrows());
+        rows.copy_from(there);
         start += there.nrows();
     }
     values

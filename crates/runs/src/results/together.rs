@@ -1,8 +1,8 @@
 //! The files of a run that was made of several: which samples are whose.
 //!
-//! In: files that were read together. Out: a part of `summary.json` and the table `pieces.csv`; and,
-//! of two such lists, which file is another. A file is known by the fingerprint of its numbers, so
-//! that it may be moved.
+//! In: files that were read together. Out: a part of `summary.json` and the table `pieces.csv`;
+//! and, of two such lists, which file is another. A file is known by the fingerprint of its
+//! numbers, so that it may be moved.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
