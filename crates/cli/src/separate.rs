@@ -1,7 +1,7 @@
 //! `strt separate`: from files to folders with separated sources, their model and a report.
 //!
-//! Arguments become an order for each run; `strt-runs` makes the run and its folder; what came of it
-//! is printed. Several files are one run each, or one run together.
+//! Arguments become an order for each run; `strt-runs` makes the run and its folder; what came of
+//! it is printed. Several files are one run each, or one run together.
 
 use crate::browser::open_report;
 use crate::derivatives;

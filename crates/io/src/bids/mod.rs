@@ -1,6 +1,6 @@
 //! Recordings in the Brain Imaging Data Structure (BIDS): which files of a folder are recordings,
-//! and what the tables beside a recording say about it. Names, tables and their meaning are those of
-//! the specification, <https://bids-specification.readthedocs.io>.
+//! and what the tables beside a recording say about it. Names, tables and their meaning are those
+//! of the specification, <https://bids-specification.readthedocs.io>.
 //!
 //! In: a folder, or a recording with a name such as `sub-01_task-rest_eeg.edf`. Out: the recordings
 //! of the folder ([`dataset`]); or what the file holds, with types, units, bad channels, positions
