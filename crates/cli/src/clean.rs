@@ -1,25 +1,31 @@
-//! `strt clean`: a recording without some of its sources, in the format of the recording.
+//! `strt clean`: recordings without some of their sources, each in its own format.
 //!
 //! The run says what was read and how; `Separation::clean` computes, and `strt-io` puts the numbers
 //! into a copy of the file. Which sources go is said by [`crate::decisions`].
+
+mod jobs;
+mod names;
 
 use crate::channels::{Channels, as_the_model_has_them};
 use crate::decisions::{Choice, Decided};
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, note};
-use crate::preparing::{Both, as_the_run_did, of_the_model, without_preparation};
+use crate::preparing::{Both, of_the_model, without_preparation};
 use crate::progress::under_way;
 use crate::reading::{describe, open_for_model};
 use crate::transform::sources_of;
 use clap::Args;
 use faer::{Mat, MatRef};
+use jobs::{Job, Whose};
+use names::form;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use strt_io::{
-    Opened, Prepare, ReadOptions, Signals, check_signals, check_writable, load_model,
-    rewrite_recording, write_signals,
+    Opened, ReadOptions, Signals, check_signals, load_model, rewrite_recording, write_signals,
 };
 use strt_runs::folder::MODEL;
 use strt_runs::results::summary::{Input, source_names};
+use strt_runs::results::together::FileOfRun;
 use strt_runs::{clean_unprepared, load_summary, recording_differs};
 use strtransformer::{Recording, Separation};
 
@@ -28,7 +34,9 @@ Examples:
   strt clean recording.strt --remove s3,s7
   strt clean recording.strt --decisions decisions.json --out without-eyes.edf
   strt clean recording.strt later.edf --keep s1,s2
+  strt clean morning.together.strt --remove s3 --out-dir cleaned
 
+A run on several files together gives one cleaned file for each, in the current folder or --out-dir.
 What the sources do not explain stays in the channels. The file is a copy of the recording with
 other numbers: header, events, other channels and samples that were not read are as they were.
 With another ending (.npy, .csv, .mat, .parquet, .wav, .flac, .edf) the cleaned channels alone are
@@ -39,15 +47,19 @@ written. A recording packed with gzip or zstd is packed again where the name of 
 pub struct Clean {
     /// The folder of a run
     run: PathBuf,
-    /// Another recording of the same channels, or the whole file of which the run took a part
-    /// [default: the recording of the run]
-    recording: Option<PathBuf>,
+    /// Other recordings of the same channels, or the whole file of which the run took a part, or
+    /// patterns such as 'data/*.edf' [default: the recordings of the run]
+    #[arg(value_name = "RECORDING")]
+    recordings: Vec<PathBuf>,
     #[command(flatten)]
     choice: Choice,
     /// File for the cleaned recording [default: name of the recording with _clean before its
-    /// ending, in the current folder]
+    /// ending, in the current folder; of a BIDS dataset with desc-strt, beside the run]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Folder for cleaned recordings under their default names; made where there is none
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    out_dir: Option<PathBuf>,
     /// Replace the file
     #[arg(long)]
     overwrite: bool,
@@ -69,15 +81,37 @@ impl Clean {
     pub fn run(self) -> Outcome {
         let input = load_summary(&self.run)?.input;
         let model = load_model(self.run.join(MODEL))?;
-        let (path, options) = self.what_to_read(&input, &model)?;
         let names = source_names(model.sources().ncols());
         let decided = self.choice.removed(&self.run, &names)?;
-        let out = self.out.clone().unwrap_or_else(|| default_out(&path));
-        self.check_out(&out, &path)?;
-
-        if Both::differ(&options.prepare) {
-            return self.unprepared(&model, &options, &decided, (&path, &out));
+        let jobs = self.jobs(&input, &model)?;
+        if let Some(folder) = &self.out_dir {
+            std::fs::create_dir_all(folder).map_err(|error| {
+                Failure::Failed(format!(
+                    "{}: cannot make the folder: {error}; choose another --out-dir",
+                    folder.display()
+                ))
+            })?;
         }
+        for job in &jobs {
+            self.check_out(&job.out, &job.path)?;
+        }
+        for job in jobs {
+            self.one(&model, &input, &decided, job)?;
+        }
+        Ok(())
+    }
+
+    fn one(&self, model: &Separation, input: &Input, decided: &Decided, job: Job) -> Outcome {
+        let Job {
+            path,
+            options,
+            out,
+            whose,
+        } = job;
+        if Both::differ(&options.prepare) {
+            return self.unprepared(model, input, (&options, &whose), decided, (&path, &out));
+        }
+        let names = source_names(model.sources().ncols());
         let n_channels = model.channel_names().len();
         let opened = open_for_model(
             &path,
@@ -93,15 +127,15 @@ impl Clean {
                 .map_or(options.transpose, |layout| Some(layout.transposed)),
             ..options
         };
-        let channels = as_the_model_has_them(&model, &opened.recording, &path, self.quiet)?;
+        let channels = as_the_model_has_them(model, &opened.recording, &path, self.quiet)?;
         let recording = &channels.recording;
         let is_copy = form(&out) == form(&path);
         if !is_copy {
             check_signals(&out, &signals(recording.observations(), recording))?;
         }
-        let is_own = self.check_recording(&model, recording, &path, &decided)?;
+        let own = self.check_recording(model, (recording, &path), input, &whose, decided)?;
         let removed = &decided.sources;
-        let cleaned = self.cleaned(&model, recording, &path, is_own, removed)?;
+        let cleaned = self.cleaned(model, recording, &path, own, removed)?;
         if is_copy {
             let all = channels.scattered(&opened, cleaned.as_ref());
             for found in rewrite_recording(&path, &options, all.as_ref(), &out)? {
@@ -121,7 +155,8 @@ impl Clean {
     fn unprepared(
         &self,
         model: &Separation,
-        options: &ReadOptions,
+        input: &Input,
+        (options, whose): (&ReadOptions, &Whose),
         decided: &Decided,
         (path, out): (&Path, &Path),
     ) -> Outcome {
@@ -136,7 +171,8 @@ impl Clean {
         let both = under_way(self.quiet, &what, || Both::read(path, options))?;
         self.say(&describe(path, &both.prepared));
         let channels = as_the_model_has_them(model, &both.prepared.recording, path, self.quiet)?;
-        let is_own = self.check_recording(model, &channels.recording, path, decided)?;
+        let read = (&channels.recording, path);
+        let own = self.check_recording(model, read, input, whose, decided)?;
         let (names, removed) = (source_names(model.sources().ncols()), &decided.sources);
         let is_copy = form(out) == form(path);
         match both.plain {
@@ -173,7 +209,7 @@ impl Clean {
                     )));
                 }
                 let recording = &channels.recording;
-                let cleaned = self.cleaned(model, recording, path, is_own, removed)?;
+                let cleaned = self.cleaned(model, recording, path, own, removed)?;
                 self.write(out, cleaned.as_ref(), recording)?;
                 self.say("what is written is the recording as it was prepared");
                 self.tell_of_missing(recording, removed);
@@ -192,16 +228,27 @@ impl Clean {
     }
 
     /// Refuses another recording than that of the run where none was named, and decisions about
-    /// another; says whether it is that of the run.
+    /// another; says which samples of the run it is, where it is of the run.
     fn check_recording(
         &self,
         model: &Separation,
-        recording: &Recording,
-        path: &Path,
+        (recording, path): (&Recording, &Path),
+        input: &Input,
+        whose: &Whose,
         decided: &Decided,
-    ) -> Outcome<bool> {
-        let differs = recording_differs(model, recording);
-        if let (None, Some(differs)) = (&self.recording, &differs) {
+    ) -> Outcome<Option<Range<usize>>> {
+        let fingerprint = format!("{:016x}", recording.fingerprint());
+        let together = input.together.as_ref();
+        let piece = match whose {
+            Whose::Piece(file) => Some(file),
+            _ => together.and_then(|all| all.files.iter().find(|f| f.fingerprint == fingerprint)),
+        };
+        let differs = match piece {
+            Some(file) if file.fingerprint == fingerprint => None,
+            Some(_) => Some("its values have changed".into()),
+            None => recording_differs(model, recording),
+        };
+        if let (Whose::Run | Whose::Piece(_), Some(differs)) = (whose, &differs) {
             return Err(Failure::Failed(format!(
                 "{}: expected the recording of {}, found another: {differs}; give the RECORDING \
                  that is to be cleaned",
@@ -209,99 +256,13 @@ impl Clean {
                 self.run.display()
             )));
         }
-        if differs.is_none() {
-            decided.check_fingerprint(recording)?;
+        if differs.is_some() {
+            return Ok(None);
         }
-        Ok(differs.is_none())
-    }
-
-    /// The file and what of it is read: as the run did, or another file with the channels of the
-    /// run, in full.
-    fn what_to_read(&self, input: &Input, model: &Separation) -> Outcome<(PathBuf, ReadOptions)> {
-        let Some(recording) = &self.recording else {
-            if self.reading != ReadOptions::default() {
-                return Err(Failure::Usage(
-                    "reading the recording: expected a RECORDING with these arguments, found none; \
-                     that of the run is read as the run did"
-                        .into(),
-                ));
-            }
-            return Ok((self.recording_of_run(input)?, input.options.clone()));
-        };
-        let (own, there) = (self.reading.clone(), &input.options);
-        let options = ReadOptions {
-            rate: own.rate.or(there.rate),
-            channels: own.channels.or_else(|| there.channels.clone()),
-            variable: own.variable.or_else(|| there.variable.clone()),
-            // Another file may lie another way round: the channels of the model tell.
-            transpose: own.transpose,
-            delimiter: own.delimiter.or(there.delimiter),
-            header: own.header.or(there.header),
-            time_column: own.time_column.or_else(|| there.time_column.clone()),
-            start: own.start,
-            stop: own.stop,
-            prepare: Prepare::default(),
-        };
-        let options = as_the_run_did(input, model, recording, options)?;
-        Ok((recording.clone(), options))
-    }
-
-    /// The file that the run has read, from the current folder or from that of the run.
-    fn recording_of_run(&self, input: &Input) -> Outcome<PathBuf> {
-        let path = Path::new(&input.path);
-        let beside = self.run.parent().map(|parent| parent.join(path));
-        let places = [Some(path.to_owned()), beside];
-        let found = places.into_iter().flatten().find(|path| path.exists());
-        let of_memory = input.format == "memory";
-        found.filter(|_| !of_memory).ok_or_else(|| {
-            let found = if of_memory {
-                "data that were in memory".to_string()
-            } else {
-                format!("no file {}", path.display())
-            };
-            Failure::Failed(format!(
-                "{}: expected the recording that it was made from, found {found}; give the \
-                 RECORDING that is to be cleaned",
-                self.run.display()
-            ))
-        })
-    }
-
-    /// Refuses to write over anything unasked, and over the recording in any case.
-    fn check_out(&self, out: &Path, input: &Path) -> Outcome {
-        if let (Ok(out), Ok(input)) = (out.canonicalize(), input.canonicalize())
-            && out == input
-        {
-            return Err(Failure::Failed(format!(
-                "{}: expected another file than the recording, which is kept; choose another --out",
-                out.display()
-            )));
-        }
-        // The numbers of an EEGLAB data set may be in a file of their own, those of BrainVision
-        // always are.
-        let others: &[&str] = match ending(out).as_str() {
-            "set" => &["fdt"],
-            "vhdr" | "vmrk" | "eeg" => &["vhdr", "vmrk", "eeg"],
-            _ => &[],
-        };
-        let beside = others.iter().map(|other| out.with_extension(other));
-        for file in std::iter::once(out.to_owned()).chain(beside) {
-            if file.exists() && !self.overwrite {
-                return Err(Failure::Failed(format!(
-                    "{}: the file exists; choose another --out, or replace it with --overwrite",
-                    file.display()
-                )));
-            }
-        }
-        match out.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
-                Err(Failure::Failed(format!(
-                    "{}: expected a folder, found none; create it, or choose another --out",
-                    parent.display()
-                )))
-            }
-            _ => Ok(check_writable(out)?),
-        }
+        decided.check_fingerprint(together.map_or(&fingerprint, |all| &all.fingerprint))?;
+        Ok(Some(
+            piece.map_or(0..recording.n_samples(), FileOfRun::rows),
+        ))
     }
 
     fn cleaned(
@@ -309,20 +270,20 @@ impl Clean {
         model: &Separation,
         recording: &Recording,
         path: &Path,
-        is_own: bool,
+        own: Option<Range<usize>>,
         removed: &[usize],
     ) -> Outcome<Mat<f64>> {
-        let transformed = if is_own {
-            None
-        } else {
-            Some(sources_of(model, recording, path, self.steps, self.quiet)?)
+        let transformed = match own {
+            Some(_) => None,
+            None => Some(sources_of(model, recording, path, self.steps, self.quiet)?),
         };
         if transformed.as_ref().is_some_and(|found| !found.converged) {
             note("warning: the sources were still improving; try more --steps");
         }
-        let sources = match &transformed {
-            Some(transformed) => transformed.sources.as_ref(),
-            None => model.sources(),
+        let sources = match (&transformed, own) {
+            (Some(transformed), _) => transformed.sources.as_ref(),
+            (None, Some(rows)) => model.sources().subrows(rows.start, rows.len()),
+            (None, None) => model.sources(),
         };
         let cleaned = if self.fill {
             model.clean_filled(recording, sources, removed)
@@ -381,49 +342,6 @@ fn signals<'a>(values: MatRef<'a, f64>, recording: &'a Recording) -> Signals<'a>
         values,
         names: recording.channel_names(),
         rate: recording.sampling_rate(),
-    }
-}
-
-/// `recording.edf` → `recording_clean.edf`, `recording.csv.gz` → `recording_clean.csv.gz`, in the
-/// current folder.
-fn default_out(input: &Path) -> PathBuf {
-    let plain = unpacked(input);
-    let stem = plain.file_stem().unwrap_or(plain.as_os_str());
-    let mut name = stem.to_os_string();
-    name.push("_clean");
-    for path in [Some(plain.as_path()), (plain != input).then_some(input)] {
-        if let Some(ending) = path.and_then(Path::extension) {
-            name.push(".");
-            name.push(ending);
-        }
-    }
-    name.into()
-}
-
-/// The ending that stands for the form of a file. The three files of BrainVision go together.
-fn form(path: &Path) -> String {
-    match ending(path).as_str() {
-        "vmrk" | "eeg" => "vhdr".to_string(),
-        other => other.to_string(),
-    }
-}
-
-/// The ending of a name, that of a packed file aside.
-fn ending(path: &Path) -> String {
-    unpacked(path)
-        .extension()
-        .map(|ending| ending.to_string_lossy().to_lowercase())
-        .unwrap_or_default()
-}
-
-/// The name that a file has when it is unpacked.
-fn unpacked(path: &Path) -> PathBuf {
-    let ending = path
-        .extension()
-        .map(|ending| ending.to_string_lossy().to_lowercase());
-    match ending.as_deref() {
-        Some("gz" | "zst") => path.with_extension(""),
-        _ => path.to_owned(),
     }
 }
 

@@ -8,7 +8,6 @@ use crate::failure::{Failure, Outcome};
 use clap::Args;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
-use strtransformer::Recording;
 
 /// The only version of the file.
 const VERSION: u64 = 1;
@@ -65,20 +64,25 @@ impl Choice {
 }
 
 impl Decided {
-    /// Refuses decisions about a run on other data.
-    pub fn check_fingerprint(&self, recording: &Recording) -> Outcome {
+    /// Refuses decisions about a run on other data than those with this fingerprint, in hexadecimal
+    /// digits.
+    pub fn check_fingerprint(&self, own: &str) -> Outcome {
         let Some((path, found)) = &self.fingerprint else {
             return Ok(());
         };
-        let own = recording.fingerprint();
-        let spellings = [own.to_string(), format!("{own:016x}"), format!("{own:x}")];
+        let number = u64::from_str_radix(own, 16).map(|number| number.to_string());
+        let spellings = [
+            own,
+            own.trim_start_matches('0'),
+            number.as_deref().unwrap_or(own),
+        ];
         if spellings.iter().any(|own| own.eq_ignore_ascii_case(found)) {
             return Ok(());
         }
         Err(refused(
             path,
             "fingerprint",
-            &format!("that of the recording of the run, {own:016x}"),
+            &format!("that of the recording of the run, {own}"),
             found,
             "these decisions are about another recording: decide again on the page of this run",
         ))

@@ -35,6 +35,14 @@ impl Ending {
         refuse_diverged(run)
     }
 
+    /// Whether a run of several, of which a table is shown in the end, is done.
+    pub fn judge(self, run: &Contents) -> Outcome {
+        if run.unfinished {
+            return Err(Failure::Interrupted);
+        }
+        refuse_diverged(run)
+    }
+
     /// Of a run that an earlier call has made.
     pub fn tell_of_earlier(self, run: &Contents) -> Outcome {
         if self.json {

@@ -1,11 +1,13 @@
-//! `strt info`: what a file or a folder holds, without separating anything.
+//! `strt info`: what files or a folder hold, without separating anything.
 
+mod many;
 mod recording;
 mod wording;
 
 use crate::compare;
 use crate::failure::{Failure, Outcome};
 use crate::generate::{PROBLEM, ProblemFile};
+use crate::inputs::expand;
 use crate::output;
 use crate::wording::resume_command;
 use clap::Args;
@@ -13,14 +15,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use strt_io::{ReadOptions, SavedRestarts, load_model, load_restarts};
+use strt_io::{BidsFilter, ReadOptions, SavedRestarts, load_model, load_restarts};
 use strt_runs::folder::{CHECKPOINT, Kind, SUMMARY, Verified, verify_all};
 use strt_runs::load_summary;
 
 #[derive(Args)]
 pub struct Info {
-    /// A recording, a model, a checkpoint, or the folder of a run
-    file: PathBuf,
+    /// A recording, a model, a checkpoint, or the folder of a run; several recordings, patterns
+    /// such as 'data/*.edf', or the folder of a BIDS dataset, of which a table is printed
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// Print JSON instead of text
     #[arg(long)]
     json: bool,
@@ -32,27 +36,37 @@ pub struct Info {
     header_only: bool,
     #[command(flatten)]
     reading: ReadOptions,
+    #[command(flatten)]
+    chosen: BidsFilter,
 }
 
 impl Info {
     pub fn run(self) -> Outcome {
-        let is_tensors = self
-            .file
-            .extension()
-            .is_some_and(|ending| ending == "safetensors");
-        let (text, json) = if self.file.is_dir() {
-            folder(&self.file)?
-        } else if is_tensors {
-            tensors(&self.file)?
-        } else {
-            recording::recording(&self)?
+        let inputs = expand(&self.files, &self.chosen)?;
+        let (text, json, outcome) = match &inputs.files[..] {
+            [file] if !inputs.may_be_several => {
+                let (text, json) = self.one(file)?;
+                (text, json, Ok(()))
+            }
+            _ => many::many(&self, &inputs),
         };
         if self.json {
             output::print_line(&serde_json::to_string_pretty(&json)?);
         } else {
             output::print(&text);
         }
-        Ok(())
+        outcome
+    }
+
+    fn one(&self, file: &Path) -> Outcome<(String, Value)> {
+        let ending = file.extension();
+        if file.is_dir() {
+            folder(file)
+        } else if ending.is_some_and(|ending| ending == "safetensors") {
+            tensors(file)
+        } else {
+            recording::recording(self, file)
+        }
     }
 }
 
@@ -101,6 +115,14 @@ fn run(path: &Path) -> Outcome<(String, Value)> {
             .as_ref()
             .map(|scores| ("MAC", scores.mac.to_string())),
     );
+    if let Some(together) = &summary.input.together {
+        let files = together.files.iter().map(|file| {
+            let rows = file.rows();
+            format!("{} ({} to {})", file.path, rows.start + 1, rows.end)
+        });
+        let files: Vec<String> = files.collect();
+        facts.push(("samples of", files.join(", ")));
+    }
     facts.push(("command", summary.command.clone()));
     let text = listed(path, "a finished run of strt", &facts);
     Ok((text, serde_json::to_value(&summary)?))

@@ -14,15 +14,19 @@ mod compare;
 mod config;
 mod decisions;
 mod demo;
+mod derivatives;
 mod ending;
 mod evaluate;
 pub mod failure;
 mod formats;
 mod generate;
 mod info;
+mod inputs;
 mod interrupt;
+mod many;
 pub mod methods;
 pub mod output;
+mod outs;
 mod preparing;
 mod progress;
 mod reading;
@@ -55,7 +59,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Separate a recording into its sources.
+    /// Separate recordings into their sources.
     Separate(Box<separate::Separate>),
     /// Resume an interrupted run from its folder.
     Resume(resume::Resume),
@@ -67,13 +71,13 @@ enum Command {
     Evaluate(evaluate::Evaluate),
     /// Generate a problem with known sources.
     Generate(generate::Generate),
-    /// Sources of another recording under a trained model.
+    /// Sources of other recordings under a trained model.
     Transform(transform::Transform),
     /// A recording without some of its sources.
     Clean(clean::Clean),
     /// Open the page of a run in a browser.
     Open(browser::Open),
-    /// Say what a file or the folder of a run holds.
+    /// Say what files, a BIDS dataset or the folder of a run hold.
     Info(info::Info),
     /// Print the configuration with a comment for every value.
     Config(config::ShowConfig),

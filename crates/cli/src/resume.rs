@@ -23,8 +23,10 @@ pub struct Resume {
     /// The folder of the run, with or without the ending .partial
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// The recording, where it has been moved since the run was started
-    recording: Option<PathBuf>,
+    /// The recording, where it has been moved since the run was started; of a run on several files
+    /// together all of them, in their order
+    #[arg(value_name = "RECORDING")]
+    recordings: Vec<PathBuf>,
     /// The true sources, where they have been moved
     #[arg(long, value_name = "FILE")]
     reference: Option<PathBuf>,
@@ -43,7 +45,11 @@ impl Resume {
     pub fn run(self) -> Outcome {
         let mut terminal = Terminal::new(self.ending.quiet);
         let options = ResumeOptions {
-            source: self.recording.as_deref().map(Source::File),
+            source: match &self.recordings[..] {
+                [] => None,
+                [recording] => Some(Source::File(recording)),
+                recordings => Some(Source::Together(recordings)),
+            },
             reference: self.reference.as_deref().map(Truth::File),
             threads: self.threads.map(usize::from),
             autosave: Duration::from_secs(self.autosave.into()),

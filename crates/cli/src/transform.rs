@@ -1,9 +1,11 @@
-//! `strt transform`: the sources of another recording under a trained model.
+//! `strt transform`: the sources of other recordings under a trained model, one file each.
 
 use crate::channels::as_the_model_has_them;
 use crate::failure::{Failure, Outcome};
+use crate::inputs::files;
 use crate::interrupt;
 use crate::output::{self, note};
+use crate::outs::{refuse_shared, refuse_without_folder};
 use crate::preparing::as_the_run_did;
 use crate::progress::Progress;
 use crate::reading::open_for_model;
@@ -25,12 +27,17 @@ use strtransformer::{Recording, Separation};
 pub struct Transform {
     /// A model.safetensors, or the folder of a run
     model: PathBuf,
-    /// A recording with the channels of the one that the model was trained on
-    input: PathBuf,
+    /// Recordings with the channels of the one that the model was trained on, or patterns such as
+    /// 'data/*.edf'
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
     /// File for the sources: .npy, .csv, .mat, .parquet, .wav, .flac or .edf [default: name of the
     /// input with the ending .sources.npy, or .denoised.npy, in the current folder]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Folder for the files of several recordings
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    out_dir: Option<PathBuf>,
     /// Replace the file
     #[arg(long)]
     overwrite: bool,
@@ -58,42 +65,63 @@ impl Transform {
         } else {
             self.model.clone()
         };
-        let out = self.out.clone().unwrap_or_else(|| {
-            let name = self.input.file_name().unwrap_or(self.input.as_os_str());
-            Path::new(name).with_extension(if self.denoise {
-                "denoised.npy"
-            } else {
-                "sources.npy"
-            })
-        });
-        if out.exists() && !self.overwrite {
-            return Err(Failure::Failed(format!(
-                "{}: the file exists; choose another --out, or replace it with --overwrite",
-                out.display()
-            )));
-        }
-        if let Some(parent) = out
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty() && !parent.is_dir())
-        {
-            return Err(Failure::Failed(format!(
-                "{}: expected a folder, found none; create it, or choose another --out",
-                parent.display()
-            )));
-        }
-        check_writable(&out)?;
+        let inputs = files(&self.inputs)?;
+        let outs = self.outs(&inputs)?;
         let model = load_model(&model_path)?;
-        let n_channels = model.channel_names().len();
         // A model that was moved out of its folder has no summary.
         let summary = load_summary(model_path.parent().unwrap_or(&model_path)).ok();
         let of_run = summary.and_then(|summary| summary.input.options.transpose);
-        let options = self.options(&model, &model_path)?;
-        let opened = open_for_model(&self.input, &options, n_channels, of_run, self.quiet)?;
-        let channels = as_the_model_has_them(&model, &opened.recording, &self.input, self.quiet)?;
+        for (input, out) in inputs.iter().zip(&outs) {
+            self.one(&model, (&model_path, of_run), input, out)?;
+        }
+        Ok(())
+    }
+
+    /// The file for the sources of every recording; refuses those that may not be written.
+    fn outs(&self, inputs: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
+        let ending = if self.denoise {
+            "denoised.npy"
+        } else {
+            "sources.npy"
+        };
+        let folder = self.out_dir.clone().unwrap_or_default();
+        let default = |input: &PathBuf| {
+            let name = input.file_name().unwrap_or(input.as_os_str());
+            folder.join(Path::new(name).with_extension(ending))
+        };
+        let outs = match &self.out {
+            Some(out) => vec![out.clone()],
+            None => inputs.iter().map(default).collect(),
+        };
+        refuse_shared(inputs, &outs)?;
+        for out in &outs {
+            if out.exists() && !self.overwrite {
+                return Err(Failure::Failed(format!(
+                    "{}: the file exists; choose another --out, or replace it with --overwrite",
+                    out.display()
+                )));
+            }
+            refuse_without_folder(out)?;
+            check_writable(out)?;
+        }
+        Ok(outs)
+    }
+
+    fn one(
+        &self,
+        model: &Separation,
+        (model_path, of_run): (&Path, Option<bool>),
+        input: &Path,
+        out: &Path,
+    ) -> Outcome {
+        let n_channels = model.channel_names().len();
+        let options = self.options(model, model_path, input)?;
+        let opened = open_for_model(input, &options, n_channels, of_run, self.quiet)?;
+        let channels = as_the_model_has_them(model, &opened.recording, input, self.quiet)?;
         let recording = channels.recording;
         let names = source_names(model.sources().ncols());
         check_signals(
-            &out,
+            out,
             &Signals {
                 // Of the shape that the sources will have.
                 values: recording.observations().subcols(0, names.len()),
@@ -104,33 +132,33 @@ impl Transform {
         if self.denoise {
             let denoised = model
                 .denoise(&recording)
-                .map_err(|error| Failure::Failed(format!("{}: {error}", self.input.display())))?;
-            self.write(&out, denoised.sources(), &names, &recording)?;
-            self.tell(&out, denoised.sources().shape(), "");
+                .map_err(|error| Failure::Failed(format!("{}: {error}", input.display())))?;
+            self.write(out, denoised.sources(), &names, &recording)?;
+            self.tell(out, denoised.sources().shape(), "");
             return Ok(());
         }
-        let transformed = sources_of(&model, &recording, &self.input, self.steps, self.quiet)?;
+        let transformed = sources_of(model, &recording, input, self.steps, self.quiet)?;
         let sources = transformed.sources.as_ref();
-        self.write(&out, sources, &names, &recording)?;
+        self.write(out, sources, &names, &recording)?;
         let warning = if transformed.converged {
             ""
         } else {
             "warning: the sources were still improving; try more --steps\n"
         };
-        self.tell(&out, sources.shape(), warning);
+        self.tell(out, sources.shape(), warning);
         Ok(())
     }
 
     /// How the recording is read: prepared as that of the run was, where the model is in the folder of
     /// one and nothing else is asked for.
-    fn options(&self, model: &Separation, model_path: &Path) -> Outcome<ReadOptions> {
+    fn options(&self, model: &Separation, model_path: &Path, input: &Path) -> Outcome<ReadOptions> {
         let own = ReadOptions {
             prepare: self.preparing.clone().with_files_read()?,
             ..self.reading.clone()
         };
         match model_path.parent() {
             Some(run) if run.join(SUMMARY).is_file() => {
-                as_the_run_did(&load_summary(run)?.input, model, &self.input, own)
+                as_the_run_did(&load_summary(run)?.input, model, input, own)
             }
             _ => Ok(own),
         }

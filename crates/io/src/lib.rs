@@ -179,6 +179,7 @@
 //! ```
 
 mod atomic;
+mod bids;
 mod checkpoint;
 pub mod checksum;
 mod commented;
@@ -186,6 +187,7 @@ mod config;
 mod error;
 mod flac;
 mod model;
+mod natural;
 mod networks;
 mod overlay;
 mod read;
@@ -194,6 +196,7 @@ mod tensors;
 mod write;
 
 pub use atomic::{check_writable, write_bytes, write_text};
+pub use bids::{BidsFilter, BidsName, BidsRecording, bids_recordings, is_bids_dataset};
 pub use checkpoint::{
     SavedRestarts, load_checkpoint, load_restarts, save_checkpoint, save_restarts,
 };
@@ -201,11 +204,12 @@ pub use commented::config_to_commented_toml;
 pub use config::{config_from_toml, config_to_toml, load_config, save_config};
 pub use error::{Error, Result};
 pub use model::{load_model, load_model_with, model_from_bytes, model_to_bytes, save_model};
+pub use natural::natural_order;
 pub use overlay::{Layer, overlay, overlay_all};
 pub use read::{
-    BadSegments, ChannelSelection, ChannelSummary, ChannelSurvey, Event, Format, Layout, Note,
-    NoteKind, Opened, Prepare, ReadOptions, Rereference, Resample, Summary, Survey, TimeColumn,
-    Variable, disturbances, inspect, read_recording, rewrite_recording, survey,
+    BadSegments, ChannelSelection, ChannelSummary, ChannelSurvey, Event, Format, Joined, Layout,
+    Note, NoteKind, Opened, Piece, Prepare, ReadOptions, Rereference, Resample, Summary, Survey,
+    TimeColumn, Variable, disturbances, inspect, join, read_recording, rewrite_recording, survey,
 };
 pub use write::{
     OUTPUT_FORMATS, Signals, check_each_wav, check_signals, each_wav_files, write_each_wav,

@@ -135,7 +135,7 @@ fn reading_from(text: &str) -> PyResult<ReadOptions> {
     let options: ReadOptions = serde_json::from_str(text).map_err(|error| {
         PyValueError::new_err(format!(
             "reading: expected rate, channels, start, stop, variable, transpose, delimiter, \
-             header, time_column or prepare: {error}"
+             header, time_column, bids or prepare: {error}"
         ))
     })?;
     let prepare = options.prepare.clone().with_files_read();

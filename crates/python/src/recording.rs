@@ -401,6 +401,7 @@ pub fn read(
         header,
         time_column: time_column.map(Into::into),
         prepare,
+        ..ReadOptions::default()
     };
     let opened = py
         .detach(|| read_recording(&path, &options))

@@ -88,17 +88,25 @@ impl Notes {
     }
 }
 
-/// The events of the recording, at the samples at which they are drawn. One that began before the
-/// first sample lasts into the recording and is drawn there.
+/// The events of the recording, at the samples at which they are drawn, and the beginnings of the
+/// files that it was made of. An event that began before the first sample lasts into the recording
+/// and is drawn there.
 fn events(summary: &Summary) -> Vec<Event> {
-    let Some(rate) = summary.input.sampling_rate else {
-        return Vec::new();
-    };
-    let placed = summary.input.events.iter().map(|event| Event {
-        sample: (event.onset * rate).round().max(0.0) as usize,
-        name: event.name.clone(),
+    let files = summary.input.together.iter().flat_map(|all| &all.files);
+    let files = files.map(|file| Event {
+        sample: file.first_sample,
+        name: format!("file {}", file.name()),
     });
-    placed
+    let rate = summary.input.sampling_rate;
+    let events = rate.into_iter().flat_map(|rate| {
+        let events = summary.input.events.iter();
+        events.map(move |event| Event {
+            sample: (event.onset * rate).round().max(0.0) as usize,
+            name: event.name.clone(),
+        })
+    });
+    files
+        .chain(events)
         .filter(|event| event.sample < summary.samples)
         .collect()
 }

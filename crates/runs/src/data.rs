@@ -12,7 +12,7 @@ use crate::results::summary::Input;
 use crate::watcher::{Event, Watcher};
 use std::borrow::Cow;
 use std::path::Path;
-use strt_io::{NoteKind, Opened, ReadOptions, inspect, read_recording};
+use strt_io::{NoteKind, Opened, ReadOptions, inspect, join, read_recording};
 use strt_score::Reference;
 use strtransformer::config::MixerKind;
 use strtransformer::preprocess::{ChannelScalingOptions, SourceCount};
@@ -40,13 +40,20 @@ impl<'a> Data<'a> {
         let (recording, input, warnings) = match source {
             Source::Memory { recording, input } => (recording.clone(), input.clone(), Vec::new()),
             Source::File(path) => {
-                watcher.event(Event::Reading(path));
-                let mut opened = read_recording(path, reading)?;
-                opened.notes.extend(opened.disturbances());
-                watcher.event(Event::Read(path, &opened));
+                let opened = read(path, reading, watcher)?;
                 let input = Input::of_file(path, reading, &opened);
                 let warnings = warnings(&opened).collect();
                 (opened.recording, input, warnings)
+            }
+            Source::Together(paths) => {
+                let mut files = Vec::with_capacity(paths.len());
+                for path in paths {
+                    files.push((path.clone(), read(path, reading, watcher)?));
+                }
+                let joined = join(files)?;
+                let input = Input::of_files(reading, &joined);
+                let warnings = warnings(&joined.opened).collect();
+                (joined.opened.recording, input, warnings)
             }
         };
         let (reference, reference_name) = match truth {
@@ -104,6 +111,19 @@ impl<'a> Data<'a> {
         config.n_sources = count.n_sources;
         Ok((config, Some(count)))
     }
+}
+
+/// Reads one file and tells of it.
+fn read<W: Watcher + ?Sized>(
+    path: &Path,
+    reading: &ReadOptions,
+    watcher: &mut W,
+) -> Result<Opened> {
+    watcher.event(Event::Reading(path));
+    let mut opened = read_recording(path, reading)?;
+    opened.notes.extend(opened.disturbances());
+    watcher.event(Event::Read(path, &opened));
+    Ok(opened)
 }
 
 /// Reads the file of true sources of a recording that was read with `options`: of the same samples,

@@ -22,6 +22,7 @@ use crate::order::{Order, ResumeOptions};
 use crate::results::Results;
 use crate::results::count::CountSummary;
 use crate::results::summary::{Summary, source_names};
+use crate::results::together;
 use crate::same;
 use crate::training::{Trained, Training};
 use crate::unfinished::{self, Progress, Request, Unfinished};
@@ -157,7 +158,13 @@ fn ensure_from<W: Watcher + ?Sized>(
         Place::Finished(folder) => {
             let asked = Asked::read(order, watcher)?;
             let contents = contents::load(folder)?;
-            match asked.differs_from_trained(&contents.separation)? {
+            let there = contents.summary.input.together.as_ref();
+            let other_files = together::differ(there, asked.data.input.together.as_ref());
+            let differs = match other_files {
+                None => asked.differs_from_trained(&contents.separation)?,
+                other_files => other_files,
+            };
+            match differs {
                 None => Ok(Ensured::There(Box::new(contents))),
                 Some(how) => asked
                     .replace(folder.clone(), how, target, watcher)
@@ -201,6 +208,10 @@ impl<'a> Asked<'a> {
 
     fn differs_from_unfinished(&self, there: &Unfinished) -> Result<Option<String>> {
         let recording = &self.data.recording;
+        let now = self.data.input.together.as_ref();
+        if let Some(how) = together::differ(there.request.together.as_ref(), now) {
+            return Ok(Some(how));
+        }
         let differs = match &there.progress {
             Progress::Begun(config) => {
                 let begun = config.check(recording);
@@ -307,6 +318,14 @@ fn take_up<W: Watcher + ?Sized>(
     let (recording, reference) = (&data.recording, data.reference.as_deref());
     let every = request.log_every;
     let steps_done = log.steps;
+    // The file that has changed can be named only here.
+    let now = data.input.together.as_ref();
+    if let Some(how) = together::differ(request.together.as_ref(), now) {
+        return Err(Error::OtherRecording {
+            folder: from.to_owned(),
+            how,
+        });
+    }
     let training = match progress {
         Progress::Begun(config) => {
             refuse_other_recording(&request, recording, from)?;

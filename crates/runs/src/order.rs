@@ -4,7 +4,7 @@
 use crate::caller::Caller;
 use crate::format::Format;
 use crate::results::summary::Input;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strt_io::ReadOptions;
 use strt_score::Reference;
@@ -17,6 +17,8 @@ use strtransformer::{Config, Recording};
 pub enum Source<'a> {
     /// A file.
     File(&'a Path),
+    /// Several files, which become one recording: one mixing, several pieces in time.
+    Together(&'a [PathBuf]),
     /// The caller. A run of it is kept without its recording, which must be given again to resume
     /// it.
     Memory {
@@ -95,16 +97,17 @@ impl<'a> Order<'a> {
 
     /// The files that must not be lost.
     pub(crate) fn files(&self) -> impl Iterator<Item = &'a Path> + '_ {
-        let recording = match self.source {
-            Source::File(path) => Some(path),
-            Source::Memory { .. } => None,
+        let (one, several): (Option<&Path>, &[PathBuf]) = match self.source {
+            Source::File(path) => (Some(path), &[]),
+            Source::Together(paths) => (None, paths),
+            Source::Memory { .. } => (None, &[]),
         };
         let reference = match self.reference {
             Some(Truth::File(path)) => Some(path),
             _ => None,
         };
-        recording
-            .into_iter()
+        one.into_iter()
+            .chain(several.iter().map(PathBuf::as_path))
             .chain(reference)
             .chain(self.needed.iter().copied())
     }

@@ -25,6 +25,7 @@ use crate::format::Format;
 use crate::numbers_csv::TO_RESUME;
 use crate::order::{Order, ResumeOptions, Source, Truth};
 use crate::results::count::CountSummary;
+use crate::results::together::{Together, hexadecimal};
 use crate::results::{HISTORY, SCORES, history, scores};
 use crate::training::Log;
 use serde::{Deserialize, Serialize};
@@ -48,22 +49,24 @@ const BEST: &str = "best.safetensors";
 pub enum Origin {
     /// In a file; the path is one from anywhere.
     File(PathBuf),
+    /// In several files, which are one recording.
+    Together(Vec<PathBuf>),
     /// In the memory of whoever made the run.
     Memory,
 }
 
 impl Origin {
     fn file(path: &Path) -> Result<Origin> {
-        let path = absolute(path);
-        if path.to_str().is_none() {
-            return Err(Error::NotUtf8 { path });
-        }
-        Ok(Origin::File(path))
+        from_anywhere(path).map(Origin::File)
     }
 
     fn of_source(source: Source<'_>) -> Result<Origin> {
         match source {
             Source::File(path) => Origin::file(path),
+            Source::Together(paths) => {
+                let paths = paths.iter().map(|path| from_anywhere(path));
+                paths.collect::<Result<_>>().map(Origin::Together)
+            }
             Source::Memory { .. } => Ok(Origin::Memory),
         }
     }
@@ -74,6 +77,15 @@ impl Origin {
             Truth::Memory { .. } => Ok(Origin::Memory),
         }
     }
+}
+
+/// A path that can be kept in JSON and holds in any folder.
+fn from_anywhere(path: &Path) -> Result<PathBuf> {
+    let path = absolute(path);
+    if path.to_str().is_none() {
+        return Err(Error::NotUtf8 { path });
+    }
+    Ok(path)
 }
 
 /// `run.json`: what was asked for, and how far it has come.
@@ -103,6 +115,9 @@ pub struct Request {
     pub config: Option<String>,
     #[serde(default)]
     pub fingerprint: Option<String>,
+    /// The files, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<Together>,
     /// Whether a model in the folder is that of the end.
     #[serde(default)]
     trained: bool,
@@ -140,6 +155,7 @@ impl Request {
             steps: 0,
             config: Some(config_to_toml(config)),
             fingerprint: Some(hexadecimal(data.recording.fingerprint())),
+            together: data.input.together.clone(),
             trained: false,
             tables: BTreeMap::new(),
             checksum: String::new(),
@@ -206,21 +222,26 @@ impl Request {
             what,
             folder: given.to_owned(),
         };
+        let moved = |path: &Path| Error::RecordingMoved {
+            path: path.to_owned(),
+            folder: given.to_owned(),
+        };
         let source = match (options.source, &self.input) {
             (Some(source), _) => source,
             (None, Origin::File(path)) if path.exists() => Source::File(path),
-            (None, Origin::File(path)) => {
-                return Err(Error::RecordingMoved {
-                    path: path.clone(),
-                    folder: given.to_owned(),
-                });
-            }
+            (None, Origin::File(path)) => return Err(moved(path)),
+            (None, Origin::Together(paths)) => match paths.iter().find(|path| !path.exists()) {
+                None => Source::Together(paths),
+                Some(path) => return Err(moved(path)),
+            },
             (None, Origin::Memory) => return Err(in_memory("the recording")),
         };
         let truth = match (options.reference, &self.reference) {
             (Some(truth), _) => Some(truth),
             (None, Some(Origin::File(path))) => Some(Truth::File(path)),
-            (None, Some(Origin::Memory)) => return Err(in_memory("the reference")),
+            (None, Some(Origin::Together(_) | Origin::Memory)) => {
+                return Err(in_memory("the reference"));
+            }
             (None, None) => None,
         };
         Ok((source, truth))
@@ -294,11 +315,6 @@ impl Unfinished {
             Progress::Trained(_) => {}
         }
     }
-}
-
-/// A fingerprint as it stands in `run.json`, where no reader takes it for a number.
-pub fn hexadecimal(fingerprint: u64) -> String {
-    format!("{fingerprint:016x}")
 }
 
 /// Writes an unfinished run.

@@ -9,15 +9,16 @@ use crate::failure::Outcome;
 use crate::progress::under_way;
 use crate::table::table;
 use serde_json::{Value, json};
+use std::path::Path;
 use strt_io::{ChannelSummary, ChannelSurvey, Summary, inspect, survey};
 
 /// Channels that are listed one by one.
 const MOST_LISTED: usize = 40;
 
 /// A recording as text and as JSON.
-pub fn recording(info: &Info) -> Outcome<(String, Value)> {
-    let found = Found::read(info)?;
-    Ok((found.text(info), found.json(info)))
+pub fn recording(info: &Info, file: &Path) -> Outcome<(String, Value)> {
+    let found = Found::read(info, file)?;
+    Ok((found.text(info, file), found.json(file)))
 }
 
 struct Found {
@@ -29,17 +30,17 @@ struct Found {
 }
 
 impl Found {
-    fn read(info: &Info) -> Outcome<Self> {
-        let what = format!("reading {}", info.file.display());
+    fn read(info: &Info, file: &Path) -> Outcome<Self> {
+        let what = format!("reading {}", file.display());
         if info.header_only {
-            let summary = inspect(&info.file, &info.reading)?;
+            let summary = inspect(file, &info.reading)?;
             return Ok(Self {
                 channels: vec![None; summary.channels.len()],
                 summary,
                 problem: None,
             });
         }
-        let (summary, numbers) = under_way(info.json, &what, || survey(&info.file, &info.reading))?;
+        let (summary, numbers) = under_way(info.json, &what, || survey(file, &info.reading))?;
         let (channels, problem) = match numbers {
             Ok(numbers) => (numbers.channels, None),
             Err(error) => (vec![None; summary.channels.len()], Some(error.to_string())),
@@ -67,9 +68,9 @@ impl Found {
         lengths.all(|other| other == first).then_some(first)
     }
 
-    fn text(&self, info: &Info) -> String {
+    fn text(&self, info: &Info, file: &Path) -> String {
         let summary = &self.summary;
-        let mut text = format!("{}: {}\n", info.file.display(), summary.format);
+        let mut text = format!("{}: {}\n", file.display(), summary.format);
         for note in &summary.notes {
             text.push_str(&format!("  {note}\n"));
         }
@@ -285,7 +286,7 @@ impl Found {
         remarks.join(", ")
     }
 
-    fn json(&self, info: &Info) -> Value {
+    fn json(&self, file: &Path) -> Value {
         let summary = &self.summary;
         let channel = |(i, channel): (usize, &ChannelSummary)| {
             let mut told = json!({
@@ -309,7 +310,7 @@ impl Found {
         let length = self.length();
         let rate = length.and_then(|(_, rate)| rate);
         json!({
-            "path": info.file.display().to_string(),
+            "path": file.display().to_string(),
             "format": summary.format.to_string(),
             "samples": length.map(|(samples, _)| samples),
             "sampling_rate": rate,

@@ -51,6 +51,7 @@ mod survey;
 mod table;
 mod text;
 mod time;
+mod together;
 #[cfg(feature = "ogg")]
 mod vorbis;
 mod wav;
@@ -58,6 +59,7 @@ mod wfdb;
 #[cfg(feature = "xdf")]
 mod xdf;
 
+pub(crate) use assemble::shortened;
 pub use events::Event;
 pub use layout::Layout;
 pub(crate) use numbers::skip;
@@ -68,10 +70,14 @@ pub use selection::ChannelSelection;
 pub use sniff::Format;
 pub use survey::{ChannelSurvey, Survey, survey};
 pub use table::Variable;
+pub(crate) use table::{Channel, Contents};
+pub(crate) use together::is_same_unit;
+pub use together::{Joined, Piece, join};
 
+use crate::bids;
 use crate::error::{Error, Result};
 use std::path::Path;
-use table::{Contents, Reader, Table};
+use table::{Reader, Table};
 
 /// Reads a recording. The format is found by content; see [`Format`].
 ///
@@ -101,7 +107,7 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
     if contents.undecided {
         return Err(undecided(path, contents));
     }
-    let contents = assemble::with_unique_names(contents.clone());
+    let contents = described(path, contents, options)?;
     let mut notes = contents.notes.clone();
     let chosen = assemble::chosen(path, &contents, options, &mut notes)?;
     let joined = rates::read(path, &mut *reader, &contents, &chosen, options)?;
@@ -180,9 +186,19 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
 /// # Errors
 /// Whatever is wrong with the parts that are read.
 pub fn inspect(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Summary> {
-    let (format, reader) = open(path.as_ref(), options)?;
-    let contents = assemble::with_unique_names(reader.contents().clone());
+    let path = path.as_ref();
+    let (format, reader) = open(path, options)?;
+    let contents = described(path, reader.contents(), options)?;
     Ok(summary(format, contents))
+}
+
+/// What a file holds, in names that differ, as those say who described it.
+fn described(path: &Path, contents: &Contents, options: &ReadOptions) -> Result<Contents> {
+    let mut contents = assemble::with_unique_names(contents.clone());
+    if options.bids {
+        bids::apply(path, &mut contents)?;
+    }
+    Ok(contents)
 }
 
 /// What is said of a file before its numbers are read.

@@ -95,6 +95,12 @@ pub struct ReadOptions {
     /// Column of a text that holds the time, or `none` [default: detected]
     #[cfg_attr(feature = "arguments", arg(long, value_name = "NAME"))]
     pub time_column: Option<TimeColumn>,
+    /// Take what the files of the BIDS dataset beside the recording say of it
+    ///
+    /// Types, units and status of channels, positions of electrodes, events.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "arguments", arg(long, long_help = None))]
+    pub bids: bool,
     /// What is done with the recording when it was read.
     #[serde(skip_serializing_if = "Prepare::is_nothing")]
     #[cfg_attr(feature = "arguments", arg(skip))]

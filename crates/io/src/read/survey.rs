@@ -5,7 +5,6 @@
 //! rates are looked at rate by rate. Memory is bounded: of a file with more than [`MOST_VALUES`]
 //! numbers only the beginning is read, and the survey says how much. Nothing is repaired here.
 
-use super::assemble::with_unique_names;
 use super::options::Summary;
 use super::table::{Channel, Reader, Table};
 use super::{ReadOptions, open, summary};
@@ -62,7 +61,7 @@ pub struct ChannelSurvey {
 /// Whatever is wrong with the parts that say what the file holds.
 pub fn survey(path: impl AsRef<Path>, options: &ReadOptions) -> Result<(Summary, Result<Survey>)> {
     let (format, mut reader) = open(path.as_ref(), options)?;
-    let contents = with_unique_names(reader.contents().clone());
+    let contents = super::described(path.as_ref(), reader.contents(), options)?;
     let numbers = look(
         path.as_ref(),
         &contents.channels,

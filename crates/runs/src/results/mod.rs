@@ -14,6 +14,7 @@ pub mod labels;
 mod mixture;
 pub mod scores;
 pub mod summary;
+pub mod together;
 pub mod verdicts;
 pub mod warnings;
 
@@ -37,6 +38,7 @@ use strtransformer::train::HistoryRow;
 use strtransformer::verdict::VerdictOptions;
 use strtransformer::{Recording, Separation};
 use summary::{DenoisedSummary, Input, Scores, Summary, Versions, source_names};
+use together::PIECES;
 
 /// What every logged step reported.
 pub const HISTORY: &str = "history.csv";
@@ -161,6 +163,10 @@ impl<'a> Results<'a> {
         files.add(LABELS, |path| write_text(path, &labels));
         if !self.input.events.is_empty() {
             files.add(EVENTS, |path| events::write(path, &self.input.events));
+        }
+        if let Some(together) = &self.input.together {
+            let pieces = together.to_csv();
+            files.add(PIECES, |path| write_text(path, &pieces));
         }
         match (self.caller.pages)(self, &findings) {
             Ok(pages) => {

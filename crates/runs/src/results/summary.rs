@@ -5,10 +5,11 @@ use super::count::CountSummary;
 use super::json::{self, TermsRecord, number, numbers};
 use super::labels::LabelSummary;
 use super::mixture::Mixture;
+use super::together::Together;
 use super::verdicts::VerdictSummary;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use strt_io::{Event, Opened, ReadOptions};
+use strt_io::{Event, Joined, Opened, ReadOptions};
 use strt_kernels::cpu::SimdPath;
 use strt_score::Matching;
 use strtransformer::denoise::Denoised;
@@ -126,7 +127,7 @@ impl Versions {
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Input {
-    /// The file as it was given, or a name for data in memory.
+    /// The file as it was given, or a name for data in memory or several files.
     pub path: String,
     /// Its format.
     pub format: String,
@@ -144,6 +145,9 @@ pub struct Input {
     /// file knows of none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<Option<[f64; 3]>>,
+    /// The files, where there are several that were separated together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<Together>,
     /// What happened when; in the folder of a run a file of its own, `events.json`.
     #[serde(skip)]
     pub events: Vec<Event>,
@@ -179,6 +183,16 @@ impl Input {
         }
     }
 
+    /// Several files and what was found in them.
+    pub fn of_files(reading: &ReadOptions, joined: &Joined) -> Input {
+        let together = Together::of(joined);
+        let name = together.name();
+        Input {
+            together: Some(together),
+            ..Input::of_file(Path::new(&name), reading, &joined.opened)
+        }
+    }
+
     /// What to call it in a sentence: the name of the file without its folder.
     pub fn name(&self) -> String {
         let name = Path::new(&self.path).file_name();
@@ -199,6 +213,7 @@ impl Input {
             sampling_rate: recording.sampling_rate(),
             missing_samples: recording.n_missing(),
             positions: Vec::new(),
+            together: None,
             events: Vec::new(),
             prepared: Vec::new(),
             notes: Vec::new(),

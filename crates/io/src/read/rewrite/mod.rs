@@ -65,7 +65,7 @@ pub fn rewrite_recording(
 ) -> Result<Vec<Note>> {
     let (path, out) = (input.as_ref(), out.as_ref());
     let (format, mut reader) = super::open(path, options)?;
-    let contents = assemble::with_unique_names(reader.contents().clone());
+    let contents = super::described(path, reader.contents(), options)?;
     let wanted = assemble::wanted(path, &contents, options, &mut Vec::new())?;
     let shape = (wanted.rows.len(), wanted.chosen.len());
     if values.shape() != shape {

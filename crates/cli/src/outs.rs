@@ -1,0 +1,41 @@
+//! Names of the files that a command writes, one for each recording, before anything is written.
+
+use crate::failure::{Failure, Outcome};
+use std::path::{Path, PathBuf};
+
+/// Refuses one name for several files, and several recordings for one `--out`.
+pub fn refuse_shared(inputs: &[PathBuf], outs: &[PathBuf]) -> Outcome {
+    if outs.len() < inputs.len() {
+        return Err(Failure::Usage(format!(
+            "--out {}: expected one recording, found {}; give a folder for all of them with \
+             --out-dir",
+            outs[0].display(),
+            inputs.len()
+        )));
+    }
+    for (i, out) in outs.iter().enumerate() {
+        if let Some(other) = outs[..i].iter().position(|other| other == out) {
+            return Err(Failure::Usage(format!(
+                "{}: expected a file for each recording, found one for {} and {}; give each a \
+                 command of its own",
+                out.display(),
+                inputs[other].display(),
+                inputs[i].display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a file in a folder that does not exist.
+pub fn refuse_without_folder(out: &Path) -> Outcome {
+    match out.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
+            Err(Failure::Failed(format!(
+                "{}: expected a folder, found none; create it, or choose another --out",
+                parent.display()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
