@@ -12,7 +12,7 @@ pub(crate) mod families;
 mod limits;
 mod page;
 mod peers;
-mod record;
+pub(crate) mod record;
 pub(crate) mod recordings;
 mod tables;
 
