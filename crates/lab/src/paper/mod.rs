@@ -9,14 +9,13 @@
 mod variants;
 
 use crate::recovery::record::{Key, Record, Store};
+use crate::recovery::side_by_side;
 use clap::{Args, ValueEnum};
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use strt_cli::failure::{Failure, Outcome};
 use strt_cli::methods::{MethodName, Task};
-use strt_cli::output::{self, note};
+use strt_cli::output;
 use strt_cli::settings::{Preset, Settings};
 use strt_synth::{ProblemSpec, SourceKind};
 use variants::Variant;
@@ -75,7 +74,9 @@ impl Paper {
         let jobs = self.jobs(&variants);
         let store = Store::open(self.results.as_deref())?;
         let open: Vec<&Job<'_>> = jobs.iter().filter(|job| !store.has(&job.key)).collect();
-        let store = self.solve(&open, store)?;
+        let name = |job: &&Job<'_>| format!("{}, {}", job.variant.name, job.key.problem);
+        let store =
+            side_by_side::solve(&open, self.threads, store, name, |job| self.solve_one(job))?;
         output::print_line(&table(&variants, &jobs, &store));
         Ok(())
     }
@@ -128,48 +129,6 @@ impl Paper {
             }
         }
         jobs
-    }
-
-    /// Every job with one thread of its own; results are kept as they come.
-    fn solve(&self, jobs: &[&Job<'_>], store: Store) -> Outcome<Store> {
-        let threads = match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, Into::into),
-            n => n,
-        };
-        let next = AtomicUsize::new(0);
-        let state = Mutex::new((store, Ok(()), 0usize));
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(jobs.len()) {
-                scope.spawn(|| {
-                    while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let result = self.solve_one(job);
-                        let mut state = state.lock().expect("no worker panics");
-                        let (store, outcome, done) = &mut *state;
-                        *done += 1;
-                        let shown = match &result {
-                            Ok(record) => format!("MAC {:.4}, {:.1} s", record.mac, record.seconds),
-                            Err(failure) => format!("failed: {failure}"),
-                        };
-                        let (all, name) = (jobs.len(), &job.variant.name);
-                        note(&format!(
-                            "{done}/{all} {name}, {}: {shown}",
-                            job.key.problem
-                        ));
-                        // What one variant cannot do, diverged for example, is a gap in the table.
-                        if let Ok(record) = result
-                            && outcome.is_ok()
-                        {
-                            *outcome = store.add(record);
-                        }
-                        if outcome.is_err() {
-                            break;
-                        }
-                    }
-                });
-            }
-        });
-        let (store, outcome, _) = state.into_inner().expect("all workers have ended");
-        outcome.map(|()| store)
     }
 
     fn solve_one(&self, job: &Job<'_>) -> Outcome<Record> {

@@ -1,9 +1,9 @@
 //! What is tried: settings over a preset, each with a name.
 //!
 //! The search takes every choice that the paper leaves open, one value at a time, over preset
-//! `paper` with its own update and with Adam's, and then combinations of all of them. The ablation
-//! takes the default, or what it is without the kernel energy, and sets one switch back to what the
-//! paper prints.
+//! `paper` with its own update and with Adam's, then what helps together, and combinations drawn
+//! from all of them. The ablation takes the default, or what it is without the kernel energy, and
+//! sets one switch back to what the paper prints.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -40,6 +40,7 @@ const OPEN: [Open; 17] = [
     open(
         "ν_y",
         &[
+            "weights.observation_variance=0.1",
             "weights.observation_variance=1",
             "weights.observation_variance=10",
             "weights.observation_variance=1000",
@@ -104,6 +105,30 @@ const RATES_OF_ADAM: &[&str] = &[
     "optimizer.rates.mixer=0.001",
 ];
 
+/// What helps alone, a heavier reconstruction and a lighter separation term, together and with what
+/// might help then.
+const TOGETHER: [&[&str]; 7] = [
+    &["weights.observation_variance=1", "weights.separation=0"],
+    &["weights.observation_variance=1", "weights.separation=1"],
+    &["weights.observation_variance=0.1", "weights.separation=0"],
+    &["weights.observation_variance=0.1", "weights.separation=1"],
+    &[
+        "weights.observation_variance=1",
+        "weights.separation=1",
+        "optimizer.rates.sources=0.005",
+    ],
+    &[
+        "weights.observation_variance=1",
+        "weights.separation=1",
+        "branches.patch_sizes=[4,8,16]",
+    ],
+    &[
+        "weights.observation_variance=1",
+        "weights.separation=1",
+        "sources.init=random",
+    ],
+];
+
 /// The switches of the default, each set back to what the paper prints or to what preset `paper`
 /// has.
 const SWITCHES: [(&str, &[&str]); 15] = [
@@ -133,8 +158,8 @@ const SWITCHES: [(&str, &[&str]); 15] = [
     ("no moves", &["assignment.rule=none"]),
 ];
 
-/// Every choice that the paper leaves open, one value at a time, under both updates, then this
-/// many combinations under Adam.
+/// Every choice that the paper leaves open, one value at a time, under both updates; what helps,
+/// together; then this many combinations under Adam.
 pub fn search(combinations: usize) -> Vec<Variant> {
     let mut all = Vec::new();
     for (update, base, rates) in [
@@ -152,6 +177,11 @@ pub fn search(combinations: usize) -> Vec<Variant> {
                 ));
             }
         }
+    }
+    for (n, set) in TOGETHER.iter().enumerate() {
+        let mut variant = Variant::paper(format!("together {}", n + 1), ADAM, None);
+        variant.set.extend(*set);
+        all.push(variant);
     }
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     all.extend((1..=combinations).map(|n| combination(n, &mut rng)));
