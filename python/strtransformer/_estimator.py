@@ -139,8 +139,8 @@ class StrTransformer(Fitting):
     locality_slope_ : ndarray of shape (n_components,)
         How fast the attention of each source falls with distance; descending.
     assignment_margin_ : float
-        By how much the next best assignment of sources to branches is worse. Near 0 their order
-        means little.
+        By how much the next best assignment of sources, with their networks, to branches is worse
+        (``energy`` has that of the paper, without). Near 0 their order means little.
     objective_ : float
         Smoothed objective at the end, by which restarts are ranked.
     restarts_ : list of dict
@@ -489,6 +489,42 @@ class StrTransformer(Fitting):
         )
         return cleaned.astype(rows.dtype, copy=False)
 
+    def energy(self, X: ArrayLike | None = None, *, n_draws: int = 64) -> dict[str, Any]:
+        """The structural energy of trajectories under the branches of the model.
+
+        ``cost[k, j]`` is the error with which the networks of branch ``k`` predict hidden patches
+        of trajectory ``j``, weighted by the patch sizes that the branch looks at: the cost matrix H
+        of the paper's linear theorem, whose margin is Δ. (For ``assignment_margin_``, networks go
+        with their sources instead of staying with their branches.)
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_trajectories), default=None
+            Trajectories, one a column, such as true sources; the sources of the training data where
+            nothing is given. They are read as the run reads its sources: standardised, unless
+            ``sources.standardize`` is off. A sample with a NaN is missing in all.
+        n_draws : int, default=64
+            Draws of masks over which errors are averaged.
+
+        Returns
+        -------
+        dict
+            ``cost`` (n_components, n_trajectories), ``errors`` (n_components, n_trajectories,
+            n_scales), and ``margin``: by how much the cheapest other assignment costs more than
+            giving trajectory ``k`` to branch ``k``; ``None`` where there are not as many
+            trajectories as branches, or only one.
+        """
+        check_is_fitted(self)
+        if n_draws < 1:
+            raise ValueError(f"n_draws: expected a whole number from 1, found {n_draws}")
+        given = None
+        if X is not None:
+            given = check_array(
+                X, dtype=DTYPES, ensure_all_finite="allow-nan", estimator=self, input_name="X"
+            )
+        cost, margin, errors = self.model_.energy(given, draws=n_draws)
+        return {"cost": cost, "errors": errors.reshape(*cost.shape, -1), "margin": margin}
+
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """Channels that sources give: ``X @ mixing_.T + mean_``, or what the nonlinear mixer makes
         of them.
@@ -553,6 +589,7 @@ class StrTransformer(Fitting):
         overwrite: bool = False,
         formats: Iterable[str] = (),
         figures: bool = False,
+        reference: ArrayLike | None = None,
     ) -> None:
         """Write the folder of the run, with the files that ``strt separate`` leaves;
         ``strtransformer.load`` reads it.
@@ -568,7 +605,9 @@ class StrTransformer(Fitting):
         formats : sequence of {"mat", "parquet", "wav", "wavs", "flac", "edf"}, default=()
             Formats of the sources besides NPY and CSV.
         figures : bool, default=False
-            Write the figures of the report as SVG and PNG too.
+            Write the paper's three figures as SVG and PNG too.
+        reference : array-like of shape (n_samples, n_references), default=None
+            True sources, for scores, the page and the figures only.
         """
         check_is_fitted(self)
         _core.save(
@@ -578,11 +617,16 @@ class StrTransformer(Fitting):
             overwrite=overwrite,
             formats=list(formats),
             figures=figures,
+            reference=self._reference(reference),
             command=self._call(),
         )
 
     def report(
-        self, path: str | os.PathLike[str] | None = None, *, X: ArrayLike | None = None
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        X: ArrayLike | None = None,
+        reference: ArrayLike | None = None,
     ) -> Report:
         """The page of the run, as ``strt separate`` writes it: what was found, how it came about
         and how it fits.
@@ -593,6 +637,8 @@ class StrTransformer(Fitting):
             File for the page.
         X : array-like of shape (n_samples, n_features), frame or Recording, default=None
             What the estimator was fitted on; only needed where it was loaded or unpickled since.
+        reference : array-like of shape (n_samples, n_references), default=None
+            True sources, to be shown beside those that were found.
 
         Returns
         -------
@@ -601,7 +647,12 @@ class StrTransformer(Fitting):
         """
         check_is_fitted(self)
         page = Report(
-            _core.report(self.model_, recording=self._recording_again(X), command=self._call())
+            _core.report(
+                self.model_,
+                recording=self._recording_again(X),
+                reference=self._reference(reference),
+                command=self._call(),
+            )
         )
         if path is not None:
             page.save(path)
@@ -612,6 +663,18 @@ class StrTransformer(Fitting):
         """Sources of the training data as they were optimised."""
         check_is_fitted(self)
         return self.model_.sources
+
+    def _reference(self, given: ArrayLike | None) -> Floats | None:
+        """True sources as the core takes them."""
+        if given is None:
+            return None
+        return check_array(
+            given,
+            dtype=DTYPES,
+            ensure_all_finite="allow-nan",
+            estimator=self,
+            input_name="reference",
+        )
 
     def _call(self) -> str:
         """What repeats the run, for reports."""

@@ -16,6 +16,7 @@ mod decisions;
 mod demo;
 mod derivatives;
 mod ending;
+mod energy;
 mod evaluate;
 pub mod failure;
 mod formats;
@@ -73,6 +74,8 @@ enum Command {
     Generate(generate::Generate),
     /// Sources of other recordings under a trained model.
     Transform(transform::Transform),
+    /// The structural energy of trajectories under the branches of a trained model.
+    Energy(energy::Energy),
     /// A recording without some of its sources.
     Clean(clean::Clean),
     /// Open the page of a run in a browser.
@@ -96,6 +99,7 @@ impl Command {
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Generate(generate) => generate.run(),
             Command::Transform(transform) => transform.run(),
+            Command::Energy(energy) => energy.run(),
             Command::Clean(clean) => clean.run(),
             Command::Open(open) => open.run(),
             Command::Info(info) => info.run(),

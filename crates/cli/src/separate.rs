@@ -76,6 +76,10 @@ pub struct Separate {
     /// Further formats of the sources; npy and csv are always written
     #[arg(long, value_parser = formats(), value_delimiter = ',', value_name = "LIST")]
     format: Vec<Format>,
+    /// Also write the paper's three figures as SVG and PNG; where the truth is shown in one, it is
+    /// that of --reference
+    #[arg(long)]
+    figures: bool,
     /// Log every n-th step in history.csv
     #[arg(
         long,
@@ -310,6 +314,7 @@ impl Separate {
             },
             overwrite: self.overwrite,
             formats: self.format.clone(),
+            figures: self.figures,
             log_every: self.log_every as usize,
             autosave: Duration::from_secs(self.autosave.into()),
             verdicts: (!self.no_verdicts).then_some(VerdictOptions {

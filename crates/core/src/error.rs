@@ -122,6 +122,32 @@ pub enum Error {
         /// The channel.
         channel: String,
     },
+    /// The networks of a model are as they were drawn.
+    #[error(
+        "energy: expected networks that have learned, found a run without (weights.kernel = 1, \
+         weights.structure = 0, optimizer.rates.networks = 0 or no steps); separate with the \
+         preset default or paper"
+    )]
+    EnergyWithoutNetworks,
+    /// A trajectory does not hold two patches of a size.
+    #[error(
+        "energy: expected at least {needed} samples, two patches of {patch}, found {n_samples}; \
+         give longer trajectories"
+    )]
+    TrajectoryShort {
+        /// T.
+        n_samples: usize,
+        /// The longest P_r.
+        patch: usize,
+        /// What is needed.
+        needed: usize,
+    },
+    /// The networks of a model give no number.
+    #[error(
+        "energy: expected finite errors of the networks, found some that are not: the run has \
+         diverged, or the values of the trajectories are too large; separate anew, or scale them"
+    )]
+    EnergyNotFinite,
     /// The sources of a run that diverged cannot be judged.
     #[error(
         "verdicts: expected finite sources, found some that are not: the run has diverged; \

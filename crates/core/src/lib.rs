@@ -84,8 +84,8 @@
 //! mixer is eliminated by least squares in every step (variable projection), so that by the
 //! envelope theorem ∂J/∂S is the partial derivative at the solved layer.
 //!
-//! The preset `paper` ([`Config::paper`]) is the objective and Algorithm 1 as printed, with Adam;
-//! every difference to the default is a switch of [`Config`].
+//! The preset `paper` ([`Config::paper`]) is the objective and Algorithm 1 as printed; every
+//! difference to the default is a switch of [`Config`].
 //!
 //! **Noise.** S follows the channels, noise and all. [`Separation::denoise`] gives the posterior
 //! mean of the sources of an affine model, ŝ(f) = P(f)(P(f) + N)⁻¹x(f), with N from what K sources
@@ -104,6 +104,7 @@
 //! | [`controller`], [`objective`] | ordered scales; the terms of J |
 //! | [`train`] | steps, schedules, moves, restarts, checkpoints, observers |
 //! | [`separation`], [`transform`] | the immutable result, and sources of new data |
+//! | [`trajectories`] | the energy of any trajectory under the trained branches; H and Δ of the paper |
 //! | [`clean`] | a recording without some of its sources |
 //! | [`scale`] | the monotone maps that nonlinear sources are shown in |
 //! | [`verdict`] | which sources to trust: error bars, replication, a finding in words |
@@ -133,6 +134,7 @@ pub mod separation;
 mod space;
 pub mod tensors;
 pub mod train;
+pub mod trajectories;
 pub mod transform;
 pub mod verdict;
 mod view;

@@ -5,7 +5,7 @@
 //! the sources of the new samples are optimised, with mixer, networks, controller and gauge frozen,
 //! from the best linear guess.
 
-use crate::config::{Coordinates, Elimination, Init, MixerKind};
+use crate::config::{Coordinates, Elimination, Init, MixerKind, UpdateRule};
 use crate::energy::MakeEnergy;
 use crate::recording::missing_samples;
 use crate::separation::{Separation, Unmixing};
@@ -190,6 +190,7 @@ impl Separation {
         let rates = &mut config.optimizer.rates;
         (rates.networks, rates.controller, rates.mixer) = (0.0, 0.0, 0.0);
         rates.sources = Some(rates.sources.unwrap_or(0.001).max(0.01));
+        config.optimizer.rule = UpdateRule::Adam;
         config.optimizer.steps = Some(steps);
         // ν_y is scaled by the number of samples that are there, as when it was chosen.
         let n_trained = record.n_complete();

@@ -9,7 +9,7 @@
 use faer::MatRef;
 use safetensors::{Dtype, SafeTensors};
 use strt_kernels::Layout;
-use strtransformer::config::EngineKind;
+use strtransformer::config::{EngineKind, UpdateRule};
 use strtransformer::internals::Inspect;
 use strtransformer::objective::Terms;
 use strtransformer::{Config, Recording, Trainer};
@@ -83,6 +83,8 @@ impl Fixture {
         assert_eq!(observations.shape[1], M);
         let recording = Recording::from_rows(&observations.values, M).unwrap();
         let mut config = Config::paper(K);
+        config.optimizer.rule = UpdateRule::Adam; // as the recorded run
+        config.branches.mask_position = true;
         config.engine = engine;
         config.branches.patch_sizes = vec![4, 8, 16];
         config.branches.d_model = 8;

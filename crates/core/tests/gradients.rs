@@ -12,8 +12,8 @@ use faer::Mat;
 use strt_kernels::Layout;
 use strt_kernels::gradcheck::relative_error;
 use strtransformer::config::{
-    Activation, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, MixerKind,
-    SeparationForm, Smoothness,
+    Activation, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, MixerKind, ScheduleKind,
+    SeparationForm, Smoothness, UpdateRule,
 };
 use strtransformer::internals::Inspect;
 use strtransformer::{Config, Recording, Trainer};
@@ -203,7 +203,7 @@ type Change = fn(&mut Config);
 
 #[test]
 fn awkward_shapes_of_the_networks() {
-    let cases: [(&str, Change); 8] = [
+    let cases: [(&str, Change); 9] = [
         ("three heads, two layers, odd patches", |c| {
             c.branches.patch_sizes = vec![3, 5];
             c.branches.d_model = 6;
@@ -226,11 +226,48 @@ fn awkward_shapes_of_the_networks() {
             c.branches.n_heads = 2;
         }),
         ("random crops", |c| c.branches.crop = 9),
+        ("hidden patches without position", |c| {
+            c.branches.mask_position = false
+        }),
     ];
     for (what, change) in cases {
         let mut config = tiny();
         change(&mut config);
         check(what, &config, &recording(23, 3, &[]));
+    }
+}
+
+/// Algorithm 1: every parameter moves by −ξ times its gradient, whatever the rates of Adam.
+#[test]
+fn a_step_along_the_gradient() {
+    for coordinates in COORDINATES {
+        let mut config = tiny();
+        config.sources.coordinates = Some(coordinates);
+        config.sources.unlock = Some(0.0);
+        config.mixer.elimination = Elimination::Gradient;
+        config.optimizer.rule = UpdateRule::Gradient;
+        config.optimizer.rate = 0.125;
+        config.optimizer.schedule.kind = ScheduleKind::Constant;
+        let mut trainer = Trainer::new(&recording(24, 3, &[]), &config).unwrap();
+        scatter(&mut trainer);
+        trainer.evaluate_at(0);
+        let before: Vec<(String, Mat<f64>)> = trainer
+            .parameter_names()
+            .into_iter()
+            .map(|name| (name.clone(), trainer.parameter(&name).unwrap()))
+            .collect();
+        trainer.step_with_draws(|_| ());
+        let gradient = trainer.gradient();
+        for (name, before) in before {
+            let d = gradient
+                .get(&name)
+                .unwrap_or_else(|| panic!("no gradient of {name}"));
+            let expected = Mat::from_fn(before.nrows(), before.ncols(), |i, j| {
+                before[(i, j)] - 0.125 * d[(i, j)]
+            });
+            let off = (trainer.parameter(&name).unwrap() - expected).norm_max();
+            assert!(off < 1e-14, "{coordinates:?}: {name} is off by {off:e}");
+        }
     }
 }
 

@@ -1,11 +1,13 @@
-//! Adam (Kingma & Ba, 2015) with decoupled weight decay (Loshchilov & Hutter, 2019).
+//! Adam (Kingma & Ba, 2015) with decoupled weight decay (Loshchilov & Hutter, 2019), or a step
+//! along the gradient itself.
 //!
 //! ```text
 //! m ← β₁m + (1−β₁)g      v ← β₂v + (1−β₂)g²
-//! p ← p(1 − ξλ) − ξ/(1−β₁ⁿ) · m / (√v/√(1−β₂ⁿ) + ε)
+//! p ← p(1 − ξλ) − ξ/(1−β₁ⁿ) · m / (√v/√(1−β₂ⁿ) + ε)          Adam
+//! p ← p(1 − ξλ) − ξg                                          plain; m and v stay as they are
 //! ```
 
-/// Everything one Adam update needs besides the tensors.
+/// Everything one update needs besides the tensors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdamStep {
     /// Learning rate ξ of this step.
@@ -20,6 +22,8 @@ pub struct AdamStep {
     pub weight_decay: f64,
     /// Updates that this parameter group has had, this one included (≥ 1): the bias correction.
     pub count: u64,
+    /// Whether the step is along the gradient itself, without moments.
+    pub plain: bool,
 }
 
 /// The scalars of [`AdamStep`] in the form in which the loop uses them.
@@ -58,6 +62,12 @@ impl AdamStep {
             rate,
             second_scale,
         } = self.factors();
+        if self.plain {
+            for (p, g) in parameters.iter_mut().zip(gradient) {
+                *p = *p * keep - self.rate * scale * g;
+            }
+            return;
+        }
         for i in 0..parameters.len() {
             let g = scale * gradient[i];
             first[i] = self.beta1 * first[i] + (1.0 - self.beta1) * g;

@@ -117,7 +117,7 @@ pub trait Engine: Send {
     /// branch.
     fn gradient_norm_squared(&self, weights: &[f64]) -> f64;
 
-    /// One Adam step of every branch with gradient `weights[branch]` · ∂g/∂parameters.
+    /// One step of every branch with gradient `weights[branch]` · ∂g/∂parameters.
     fn update(&mut self, weights: &[f64], step: &AdamStep);
 
     /// Gives source k the networks (and moments) that source `order[k]` has now.

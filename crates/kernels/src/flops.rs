@@ -118,6 +118,7 @@ mod tests {
             n_layers: 1,
             ffn_ratio: 1,
             causal: false,
+            mask_position: true,
         };
         let scale = ScaleShape {
             patch: 3,

@@ -13,6 +13,9 @@ pub struct NetworkShape {
     pub ffn_ratio: usize,
     /// Whether a patch may attend only to itself and earlier patches (B^mask of the paper).
     pub causal: bool,
+    /// Whether a hidden patch keeps its position: the mask token plus p_i. Otherwise it is the mask
+    /// token alone, and only the locality bias says where it lies.
+    pub mask_position: bool,
 }
 
 impl NetworkShape {
@@ -114,6 +117,7 @@ mod tests {
                     n_layers: 1,
                     ffn_ratio: 1,
                     causal: false,
+                    mask_position: true,
                 },
                 max_shift: 0,
                 error_block: Some(block),

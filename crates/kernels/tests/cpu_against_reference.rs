@@ -173,7 +173,7 @@ fn awkward_networks() {
         n_heads,
         n_layers,
         ffn_ratio,
-        causal: false,
+        ..NETWORK
     };
     for network in [
         shape(2, 1, 1, 1),
@@ -355,6 +355,7 @@ const STEP: AdamStep = AdamStep {
     epsilon: 1e-8,
     weight_decay: 0.01,
     count: 1,
+    plain: false,
 };
 
 #[test]
@@ -409,6 +410,59 @@ fn adam_updates_follow_the_oracle() {
             let error = relative_error(&read(&engine, buffer, b), &read(&oracle, buffer, b), 1e-12);
             assert!(error < 1e-3, "branch {b}: {buffer:?} is off by {error:.2e}");
         }
+    }
+}
+
+#[test]
+fn hidden_patches_without_position() {
+    let network = NetworkShape {
+        mask_position: false,
+        ..NETWORK
+    };
+    for (mask, invalid) in [(0.4, 0.0), (0.9, 0.0), (0.4, 0.3)] {
+        let recipe = Recipe {
+            network,
+            // Worked on in several chunks.
+            scales: vec![scale(4, 4, 290)],
+            mask,
+            invalid,
+            ..Recipe::default()
+        };
+        let what = format!("mask {mask}, invalid {invalid}");
+        check(&what, &recipe.draw(), TOLERANCE);
+    }
+}
+
+#[test]
+fn a_plain_step_is_along_the_gradient() {
+    let problem = Recipe::default().draw();
+    let mut engine = problem.load(CpuEngine::new(problem.branches.clone()));
+    let mut oracle = problem.load(ReferenceEngine::new(problem.branches.clone()));
+    let gradient: Vec<f64> = problem.parameters[0].iter().rev().copied().collect();
+    let step = AdamStep {
+        plain: true,
+        rate: 0.125,
+        ..STEP
+    };
+    engine.write(Buffer::Gradient, 0, &gradient);
+    oracle.write(Buffer::Gradient, 0, &gradient);
+    engine.update(&[0.5], &step);
+    oracle.update(&[0.5], &step);
+    let moved = problem.parameters[0].iter().zip(&gradient);
+    let expected: Vec<f64> = moved
+        .map(|(p, g)| p * (1.0 - 0.125 * step.weight_decay) - 0.125 * 0.5 * g)
+        .collect();
+    let found = [
+        read(&engine, Buffer::Parameters, 0),
+        read(&oracle, Buffer::Parameters, 0),
+    ];
+    for (parameters, tolerance) in found.iter().zip([3e-6, 1e-14]) {
+        let error = relative_error(parameters, &expected, 1e-12);
+        assert!(error < tolerance, "off by {error:.2e}");
+    }
+    for buffer in [Buffer::FirstMoment, Buffer::SecondMoment] {
+        assert!(read(&engine, buffer, 0).iter().all(|&m| m == 0.0));
+        assert!(read(&oracle, buffer, 0).iter().all(|&m| m == 0.0));
     }
 }
 

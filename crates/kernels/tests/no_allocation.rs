@@ -59,6 +59,7 @@ fn check(blocks: Option<Blocks>) {
         epsilon: 1e-8,
         weight_decay: 0.0,
         count: 1,
+        plain: false,
     };
     let judge = |errors: &mut [BlockError]| problem.judge(errors);
     let mut steps = |count: usize| {

@@ -59,6 +59,7 @@ fn train(path: SimdPath) -> u64 {
             epsilon: 1e-8,
             weight_decay: 0.0,
             count: count as _,
+            plain: false,
         };
         engine.update(&vec![1.0; n_branches], &step);
         engine.permute_sources(&[1, 0]);

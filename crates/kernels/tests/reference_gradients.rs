@@ -405,9 +405,15 @@ fn branches_of_awkward_shape() {
         causal: true,
         ..SMALL
     };
+    let placeless = NetworkShape {
+        mask_position: false,
+        ..SMALL
+    };
     #[rustfmt::skip]
     let cases = [
         ("one head, one layer, d = 4", small()),
+        ("hidden patches without position", Recipe { network: placeless, ..small() }),
+        ("all masked, without position", Recipe { network: placeless, mask: 1.1, ..small() }),
         ("one patch", Recipe { scales: one(5, 5, 1), ..small() }),
         ("patches of one sample", Recipe { scales: one(1, 1, 11), ..small() }),
         ("one patch of one sample", Recipe { scales: one(1, 1, 1), ..small() }),
@@ -474,6 +480,27 @@ fn check_recipes(cases: &[(&str, Recipe)]) {
             };
             check_branches(what, &recipe.draw());
         }
+    }
+}
+
+#[test]
+fn without_position_a_hidden_patch_does_not_see_the_shift() {
+    for (mask_position, sees) in [(false, false), (true, true)] {
+        let mut problem = Recipe {
+            network: NetworkShape {
+                mask_position,
+                ..SMALL
+            },
+            mask: 1.1,
+            ..small()
+        }
+        .draw();
+        let mut energy_at = |shift: usize| {
+            problem.jobs[0].shift = shift;
+            let mut engine = problem.load(ReferenceEngine::new(problem.branches.clone()));
+            problem.evaluate(&mut engine)[0].energy()
+        };
+        assert_eq!(energy_at(0) != energy_at(3), sees);
     }
 }
 

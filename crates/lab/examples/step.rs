@@ -115,6 +115,7 @@ impl Setting {
                 n_layers: 2,
                 ffn_ratio: 2,
                 causal: false,
+                mask_position: true,
             },
             max_shift: 64,
             error_block: self.error_block,
@@ -198,6 +199,7 @@ impl Bench {
             epsilon: 1e-8,
             weight_decay: 0.0,
             count: self.count,
+            plain: false,
         };
         let weights = [1.0; 15];
         self.engine

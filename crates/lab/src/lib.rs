@@ -1,7 +1,7 @@
 //! The laboratory: what is measured of StrTransformer and what is checked of its paper.
 //!
 //! ```text
-//! cargo run --release -p strt-lab -- recovery | trust | count | labels | speed | verify | kill
+//! cargo run --release -p strt-lab -- recovery | trust | count | labels | paper | speed | verify | kill
 //! ```
 //!
 //! In: a command line. Out: tables, JSON and pages, and an exit status. It uses the library as a
@@ -14,6 +14,7 @@
 //! | `trust` | whether the verdicts on sources are right |
 //! | `count` | whether the estimated number of sources is right |
 //! | `labels` | whether what sources are said to look like is right |
+//! | `paper` | what the printed algorithm reaches, and what each change of the default is worth |
 //! | `speed` | time, arithmetic rate and memory of the training loop, also against PyTorch |
 //! | [`theory`] | the paper's claims as experiments that pass or fail |
 //! | `verify` | runs these experiments and writes their page |
@@ -26,6 +27,7 @@ mod count;
 mod error;
 mod kill;
 mod labels;
+mod paper;
 mod recovery;
 mod speed;
 pub mod theory;
@@ -62,6 +64,8 @@ enum Command {
     Count(count::Count),
     /// Whether what sources are said to look like is right, simulated and recorded.
     Labels(labels::Labels),
+    /// What preset `paper` reaches under all open choices, and the default one switch at a time.
+    Paper(paper::Paper),
     /// Time, arithmetic rate and memory of the training loop, also against PyTorch.
     Speed(speed::Speed),
     /// One measurement of `speed` that needs a process of its own.
@@ -80,6 +84,7 @@ impl Command {
             Command::Trust(trust) => return trust.run(),
             Command::Count(count) => return count.run(),
             Command::Labels(labels) => return labels.run(),
+            Command::Paper(paper) => return paper.run(),
             Command::Verify(verify) => return verify.run(typed),
             Command::Kill(kill) => return kill.run(),
             Command::Speed(speed) => speed.run(),

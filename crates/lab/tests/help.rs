@@ -8,7 +8,14 @@ use std::path::Path;
 #[test]
 fn help_is_what_was_read_and_committed() {
     let place = Place::new();
-    let commands: [&[&str]; 5] = [&[], &["recovery"], &["count"], &["speed"], &["verify"]];
+    let commands = [
+        &[][..],
+        &["recovery"],
+        &["count"],
+        &["paper"],
+        &["speed"],
+        &["verify"],
+    ];
     let help = |command: &[&str]| {
         let arguments = [command, &["--help"]].concat();
         let shown = place.done(&arguments).stdout;

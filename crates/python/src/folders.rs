@@ -1,5 +1,6 @@
 //! Models as files: the folder of a run, as the program writes and reads it, and the page of a run.
 
+use crate::arrays::Matrix;
 use crate::errors;
 use crate::model::{Model, Trained};
 use crate::recording::Recording;
@@ -13,19 +14,21 @@ use strt_runs::results::Results;
 use strt_runs::results::summary::Summary;
 use strt_runs::training::Log;
 use strt_runs::{Error, Format};
+use strt_score::Reference;
 
 /// Writes the folder of a run. `recording` is what the model was trained on, needed where it does
 /// not know any more.
 #[pyfunction]
 #[pyo3(signature = (
-    model, path, *, recording=None, overwrite=false, formats=Vec::new(), figures=false,
-    command=String::new()
+    model, path, *, recording=None, reference=None, overwrite=false, formats=Vec::new(),
+    figures=false, command=String::new()
 ))]
 pub fn save(
     py: Python<'_>,
     model: &Model,
     path: PathBuf,
     recording: Option<&Recording>,
+    reference: Option<Matrix>,
     overwrite: bool,
     formats: Vec<String>,
     figures: bool,
@@ -36,10 +39,11 @@ pub fn save(
         .map(|name| format(name))
         .collect::<PyResult<Vec<_>>>()?;
     let trained = model.trained_on(recording)?;
+    let reference = truth(reference)?;
     let results = Results {
         formats: &formats,
         figures,
-        ..model.results(&trained, command)
+        ..model.results(&trained, reference.as_ref(), command)
     };
     py.detach(|| strt_runs::save(&path, overwrite, &results))
         .map(drop)
@@ -48,21 +52,29 @@ pub fn save(
 
 /// The page of a run.
 #[pyfunction]
-#[pyo3(signature = (model, *, recording=None, command=String::new()))]
+#[pyo3(signature = (model, *, recording=None, reference=None, command=String::new()))]
 pub fn report(
     py: Python<'_>,
     model: &Model,
     recording: Option<&Recording>,
+    reference: Option<Matrix>,
     command: String,
 ) -> PyResult<String> {
     let trained = model.trained_on(recording)?;
-    let results = model.results(&trained, command);
+    let reference = truth(reference)?;
+    let results = model.results(&trained, reference.as_ref(), command);
     py.detach(|| {
         let findings = results.findings()?;
         let page = Report::new(&results, &findings).to_html();
         page.map_err(|error| Error::Page(error.into()))
     })
     .map_err(errors::of_runs)
+}
+
+/// True sources, as they are given.
+fn truth(given: Option<Matrix>) -> PyResult<Option<Reference>> {
+    let reference = given.map(|sources| Reference::new(sources.0));
+    reference.transpose().map_err(errors::of_core)
 }
 
 impl Model {
@@ -94,9 +106,15 @@ impl Model {
         Ok(trained)
     }
 
-    fn results<'a>(&'a self, trained: &'a Trained, command: String) -> Results<'a> {
+    fn results<'a>(
+        &'a self,
+        trained: &'a Trained,
+        reference: Option<&'a Reference>,
+        command: String,
+    ) -> Results<'a> {
         Results {
             command,
+            reference: reference.map(|reference| ("reference".into(), reference)),
             caller: &PACKAGE,
             ..Results::new(
                 &trained.recording,

@@ -6,6 +6,7 @@ use crate::recording::{Recording, prepare_from};
 use crate::watch::watched;
 use crate::wording::PACKAGE;
 use crate::{errors, history, settings};
+use faer::Mat;
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -80,6 +81,13 @@ type Denoised<'py> = (
     Bound<'py, PyArray2<f64>>,
     Bound<'py, PyArray2<f64>>,
     Option<f64>,
+);
+
+/// H, its margin, and the errors of all scales.
+type Energies<'py> = (
+    Bound<'py, PyArray2<f64>>,
+    Option<f64>,
+    Bound<'py, PyArray2<f64>>,
 );
 
 /// The name of a stop reason.
@@ -502,6 +510,29 @@ impl Model {
         };
         let names = source_names(found.len());
         found.into_iter().zip(names).map(dict).collect()
+    }
+
+    /// The energy of trajectories (T, J), or of the sources of the run, under every branch: H
+    /// (K, J), its margin, and the errors of all scales (K, J, R) in one row each.
+    #[pyo3(signature = (trajectories=None, *, draws))]
+    fn energy<'py>(
+        &self,
+        py: Python<'py>,
+        trajectories: Option<Matrix>,
+        draws: usize,
+    ) -> PyResult<Energies<'py>> {
+        let energy = py
+            .detach(|| match &trajectories {
+                Some(given) => self.separation.trajectory_energy(given.0.as_ref(), draws),
+                None => self.separation.source_energy(draws),
+            })
+            .map_err(errors::of_core)?;
+        let cost = energy.cost();
+        let n_scales = self.separation.config().branches.patch_sizes.len();
+        let (k, j) = cost.shape();
+        let errors = Mat::from_fn(k * j, n_scales, |row, r| energy.error(row / j, row % j, r));
+        let errors = to_array(py, errors.as_ref());
+        Ok((to_array(py, cost.as_ref()), energy.margin(), errors))
     }
 
     /// The channels (T, m) that sources (T, K) give.

@@ -474,7 +474,7 @@ fn results<'a>(
         reference: reference.map(|reference| (data.reference_name.clone(), reference)),
         source_count: request.source_count.as_ref(),
         formats: &request.formats,
-        figures: false,
+        figures: request.figures,
         // What is to be resumed is not judged yet.
         verdicts: request.verdicts.filter(|_| trained.state.is_none()),
         caller,

@@ -61,6 +61,8 @@ pub struct Order<'a> {
     pub overwrite: bool,
     /// Formats of the sources besides NPY and CSV.
     pub formats: Vec<Format>,
+    /// Whether to write the figures as pictures too.
+    pub figures: bool,
     /// Log every n-th step.
     pub log_every: usize,
     /// Time between two checkpoints: what a crash may cost.
@@ -86,6 +88,7 @@ impl<'a> Order<'a> {
             estimate_sources: None,
             overwrite: false,
             formats: Vec::new(),
+            figures: false,
             log_every: 10,
             autosave: AUTOSAVE,
             command: Vec::new(),

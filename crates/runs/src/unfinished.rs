@@ -100,6 +100,8 @@ pub struct Request {
     /// Whether another result may be replaced.
     pub overwrite: bool,
     pub formats: Vec<Format>,
+    #[serde(default)]
+    pub figures: bool,
     pub log_every: usize,
     /// How the sources are judged in the end. A run of before there were verdicts has them too.
     #[serde(default = "judged")]
@@ -148,6 +150,7 @@ impl Request {
             reference: order.reference.map(Origin::of_truth).transpose()?,
             overwrite: order.overwrite,
             formats: order.formats.clone(),
+            figures: order.figures,
             log_every: order.log_every.max(1),
             verdicts: order.verdicts,
             source_count,

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! ℓ_jr is the energy of source j under its own network of scale r: a network travels with its
-//! source.
+//! source. The theorem has ℓ_kr(x⁽ʲ⁾), source j under the network of branch k; its costs are taken
+//! elsewhere, and [`margin`] is of any cost matrix.
 
 use faer::{Mat, MatRef};
 use pathfinding::kuhn_munkres::kuhn_munkres_min;

@@ -121,6 +121,7 @@ impl Branches {
             n_layers: self.n_layers,
             ffn_ratio: self.ffn_ratio,
             causal: self.causal,
+            mask_position: self.mask_position,
         }
     }
 }

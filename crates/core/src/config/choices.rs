@@ -128,6 +128,15 @@ choices! {
         Second = "second",
     }
 
+    /// How a step follows from the gradient.
+    UpdateRule {
+        /// Adam, with a learning rate for each group of parameters.
+        Adam = "adam",
+        /// Along the gradient itself, with one rate for all parameters: x ← x − ξ∇J, as Algorithm 1
+        /// of the paper prints it.
+        Gradient = "gradient",
+    }
+
     /// How the learning rates change over a run.
     ScheduleKind {
         /// One rate in all steps.

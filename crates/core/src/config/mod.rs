@@ -24,7 +24,7 @@ pub use bounds::Bounds;
 pub use check::Plan;
 pub use choices::{
     Activation, AssignmentRule, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, Init,
-    MixerKind, Preset, ScheduleKind, SeparationForm, Smoothness, SourceScale,
+    MixerKind, Preset, ScheduleKind, SeparationForm, Smoothness, SourceScale, UpdateRule,
 };
 pub use error::{ConfigError, Reason};
 pub use settings::{

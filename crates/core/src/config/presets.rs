@@ -2,7 +2,7 @@
 
 use super::{
     AssignmentRule, Config, Coordinates, Elimination, EnergyForm, Freedom, Init, MixerKind, Preset,
-    ScheduleKind, SeparationForm, Setting, settings,
+    ScheduleKind, SeparationForm, Setting, UpdateRule, settings,
 };
 
 impl Preset {
@@ -55,11 +55,11 @@ impl Config {
 
     /// The preset `paper`: objective and Algorithm 1 as printed. Free S fed raw to mixer and
     /// branches, the energy ℓ itself, ‖C−I‖², a mixer trained by gradient, a fixed patch grid,
-    /// fixed signs and positions, no assignment moves, constant rates.
+    /// fixed signs and positions, a mask token in place of the whole token, no assignment moves,
+    /// steps along the gradient with one constant rate.
     ///
-    /// Where the paper leaves a choice: the update is Adam's with a rate per group (the paper
-    /// prints one step along the gradient), channels are centered and scaled first, a hidden patch
-    /// keeps its position (mask token + p_i), and the last layer is followed by a layer norm.
+    /// What the paper leaves open, sizes, weights, rates and the first S among it, is chosen here;
+    /// `docs/paper.md` lists every such choice.
     pub fn paper(n_sources: usize) -> Config {
         let mut config = Config::new(n_sources);
         config.mixer.decoder_standardization = false;
@@ -72,11 +72,13 @@ impl Config {
         config.branches.random_start = false;
         config.branches.random_sign = false;
         config.branches.max_shift = 0;
+        config.branches.mask_position = false;
         config.branches.crop = 0;
         config.controller.slope_min = 0.02;
         config.controller.weight_floor = 0.0;
         config.weights.energy = EnergyForm::Raw;
         config.weights.separation_form = SeparationForm::Decorrelation;
+        config.optimizer.rule = UpdateRule::Gradient;
         config.optimizer.schedule.kind = ScheduleKind::Constant;
         config.optimizer.early_stopping.enabled = false;
         config.assignment.rule = AssignmentRule::None;

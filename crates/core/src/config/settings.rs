@@ -8,7 +8,7 @@
 use super::bounds::{above, above_or_infinite, above_up_to, at_least, from_to};
 use super::choices::{
     Activation, AssignmentRule, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, Init,
-    MixerKind, ScheduleKind, SeparationForm, Smoothness, SourceScale,
+    MixerKind, ScheduleKind, SeparationForm, Smoothness, SourceScale, UpdateRule,
 };
 use super::relations;
 use super::table::{Automatic, Facts, Section, Setting};
@@ -159,6 +159,9 @@ sections! {
         ffn_ratio: usize = 2, within at_least(1.0);
         /// Let a patch attend only to itself and earlier ones.
         causal: bool = false;
+        /// Give a hidden patch its position: mask token plus positional encoding. In the paper the
+        /// mask token replaces the whole token, and only the locality bias says where it lies.
+        mask_position: bool = true;
         /// Start the patch grid at a random sample in every step.
         random_start: bool = true;
         /// Show a branch its source with a random sign in every step: the sign is not
@@ -271,8 +274,13 @@ sections! {
         smoothness_order: Smoothness = Smoothness::Second;
     }
 
-    /// Adam, its rates and their schedule, clipping, stopping.
+    /// How steps are taken: their rule, rates and schedule, clipping, stopping.
     Optimizer in (optimizer) {
+        /// How a step follows from the gradient.
+        rule: UpdateRule = UpdateRule::Adam;
+        /// Learning rate ξ of all parameters under the rule `gradient`, which takes from
+        /// `optimizer.rates` only which groups are frozen.
+        rate: f64 = 0.01, within above(0.0);
         /// Training steps; under the schedule `settle` the most that are taken. With 0 the result
         /// is where the sources start.
         steps: Option<usize> = None, fits relations::no_steps,

@@ -7,7 +7,7 @@ use super::observer::{Observer, StepReport};
 use super::prepared::Prepared;
 use super::stages::Stage;
 use crate::adam_group::AdamGroup;
-use crate::config::{AssignmentRule, Config, ConfigError, Reason, ScheduleKind};
+use crate::config::{AssignmentRule, Config, ConfigError, Reason, ScheduleKind, UpdateRule};
 use crate::energy::MakeEnergy;
 use crate::mixer::Mixer;
 use crate::objective::{Model, Objective, Terms};
@@ -96,6 +96,7 @@ pub(crate) fn adam_step(rate: f64) -> AdamStep {
         epsilon: EPSILON,
         weight_decay: 0.0,
         count: 0,
+        plain: false,
     }
 }
 
@@ -280,7 +281,7 @@ impl Trainer {
         squares.sqrt()
     }
 
-    /// Clips the gradient and takes one Adam step in every group whose rate is not 0.
+    /// Clips the gradient and takes one step in every group whose rate is not 0.
     fn update(&mut self, free: bool) {
         let plan = &self.prepared.plan;
         let optimizer = &plan.config().optimizer;
@@ -293,7 +294,15 @@ impl Trainer {
             limit if limit > 0.0 && self.gradient_norm > limit => limit / self.gradient_norm,
             _ => 1.0,
         };
-        let adam = |rate: f64| (rate > 0.0).then(|| adam_step(rate * factor));
+        let step_at = |rate: f64| {
+            (rate > 0.0).then(|| match optimizer.rule {
+                UpdateRule::Adam => adam_step(rate * factor),
+                UpdateRule::Gradient => AdamStep {
+                    plain: true,
+                    ..adam_step(optimizer.rate * factor)
+                },
+            })
+        };
         let Model {
             space,
             mixer,
@@ -309,21 +318,21 @@ impl Trainer {
             }
         };
         space.update(&Movement {
-            linear: adam(rates.fiber),
-            free: adam(plan.sources_rate).filter(|_| free),
+            linear: step_at(rates.fiber),
+            free: step_at(plan.sources_rate).filter(|_| free),
             scale: clip,
             pace: &pace,
         });
-        if let Some(step) = adam(rates.mixer) {
+        if let Some(step) = step_at(rates.mixer) {
             let (d_mixer, parameters) = (&self.objective.d_mixer, mixer.parameters_mut());
             self.mixer_group
                 .update_vector(step, clip, d_mixer, parameters);
         }
-        if let Some(step) = adam(rates.controller) {
+        if let Some(step) = step_at(rates.controller) {
             self.gaps_group
                 .update_vector(step, clip, &self.objective.d_raw_gaps, raw_gaps);
         }
-        if let Some(mut step) = adam(rates.networks).filter(|_| plan.structure > 0.0) {
+        if let Some(mut step) = step_at(rates.networks).filter(|_| plan.structure > 0.0) {
             step.weight_decay = optimizer.weight_decay;
             energy.update(&step, clip);
         }

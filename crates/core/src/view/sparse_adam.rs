@@ -9,7 +9,7 @@
 //! where n counts the updates of this entry. It is Adam with β₁ = 0 on the subsequence of steps
 //! that reach the entry: momentum from a step long past would be stale, and an entry that is not
 //! reached neither moves nor ages. A gradient of exactly 0 counts as not reached. v̂ is kept in f32
-//! and n in 32 bits: eight bytes an entry.
+//! and n in 32 bits: eight bytes an entry. A plain step, along the gradient itself, leaves them.
 
 use crate::linalg::permute::permute;
 use crate::tensors::Tensors;
@@ -54,6 +54,10 @@ impl SparseAdam {
             let g = scale * *value;
             if g == 0.0 {
                 *value = 0.0; // not −0: nothing is added
+                continue;
+            }
+            if step.plain {
+                *value = -step.rate * g;
                 continue;
             }
             *count = count.saturating_add(1);
@@ -135,6 +139,7 @@ mod tests {
         epsilon: 1e-8,
         weight_decay: 0.0,
         count: 0,
+        plain: false,
     };
 
     /// An entry reached in some steps only moves as if those were all the steps there are.

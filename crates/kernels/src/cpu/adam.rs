@@ -1,5 +1,5 @@
-//! Adam over the contiguous parameters of one branch: gradient scaling, both moments, decay and
-//! step in one pass.
+//! Adam, or a plain step, over the contiguous parameters of one branch: gradient scaling, both
+//! moments, decay and step in one pass.
 
 use super::simd::Simd;
 use crate::AdamStep;
@@ -21,6 +21,9 @@ pub fn update<S: Simd>(
         rate,
         second_scale,
     } = step.factors();
+    if step.plain {
+        return along_gradient(simd, keep, step.rate * scale, gradient, parameters);
+    }
     simd.run(
         #[inline(always)]
         || {
@@ -52,6 +55,31 @@ pub fn update<S: Simd>(
                     let p = simd.neg_mul_add(rate, simd.div(m, denominator), kept);
                     simd.put(first, at, lanes, m);
                     simd.put(second, at, lanes, v);
+                    simd.put(parameters, at, lanes, p);
+                },
+            );
+        },
+    )
+}
+
+/// p ← keep·p − rate·g.
+fn along_gradient<S: Simd>(
+    simd: S,
+    keep: f64,
+    rate: f64,
+    gradient: &[f32],
+    parameters: &mut [f32],
+) {
+    simd.run(
+        #[inline(always)]
+        || {
+            let (keep, rate) = (constant(simd, keep), constant(simd, rate));
+            simd.for_each_vector(
+                parameters.len(),
+                #[inline(always)]
+                |at, lanes| {
+                    let kept = simd.mul(keep, simd.get(parameters, at, lanes));
+                    let p = simd.neg_mul_add(rate, simd.get(gradient, at, lanes), kept);
                     simd.put(parameters, at, lanes, p);
                 },
             );

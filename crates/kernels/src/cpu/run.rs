@@ -31,7 +31,7 @@ pub struct Run<'a, S: Simd> {
 
 impl<S: Simd> Run<'_, S> {
     /// → patches (visible × P), x (N×d): embedded patches or mask token, each with its positional
-    /// encoding.
+    /// encoding where it has one.
     pub fn embed(&self, patches: &mut [f32], x: &mut [f32]) {
         let (job, branch, layout) = (self.job, self.branch, self.branch.layout);
         let (d, patch) = (branch.network.d_model, branch.scale.patch);
@@ -58,6 +58,10 @@ impl<S: Simd> Run<'_, S> {
                 for (a, x) in rows.zip(x.chunks_exact_mut(d)) {
                     let content = match visible.next_if(|&&next| next as usize == a) {
                         Some(_) => embedded.next().expect("one row per visible token"),
+                        None if !branch.network.mask_position => {
+                            x.copy_from_slice(mask_token);
+                            continue;
+                        }
                         None => mask_token,
                     };
                     let position =

@@ -88,11 +88,16 @@ impl Branch<'_> {
             &parameters[layout.w_in.clone()],
             &parameters[layout.b_in.clone()],
         );
-        for &i in &masked {
-            x[i * d..][..d].copy_from_slice(&parameters[layout.mask_token.clone()]);
-        }
         for (value, position) in x.iter_mut().zip(&self.positions[job.shift * d..][..n * d]) {
             *value += position;
+        }
+        for &i in &masked {
+            let row = &mut x[i * d..][..d];
+            row.copy_from_slice(&parameters[layout.mask_token.clone()]);
+            if self.network.mask_position {
+                let position = &self.positions[(job.shift + i) * d..][..d];
+                row.iter_mut().zip(position).for_each(|(x, p)| *x += p);
+            }
         }
         let mut tapes = Vec::with_capacity(layout.layers.len());
         for layer in &layout.layers {

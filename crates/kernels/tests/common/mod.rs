@@ -49,6 +49,7 @@ pub const NETWORK: NetworkShape = NetworkShape {
     n_layers: 2,
     ffn_ratio: 2,
     causal: false,
+    mask_position: true,
 };
 
 pub fn scale(patch: usize, stride: usize, n_patches: usize) -> ScaleShape {

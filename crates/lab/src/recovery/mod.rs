@@ -12,8 +12,9 @@ pub(crate) mod families;
 mod limits;
 mod page;
 mod peers;
-mod record;
+pub(crate) mod record;
 pub(crate) mod recordings;
+pub(crate) mod side_by_side;
 mod tables;
 
 use clap::Args;
@@ -24,10 +25,9 @@ use record::{Key, Record, Store};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use strt_cli::failure::{Failure, Outcome};
 use strt_cli::methods::{MethodName, Task};
-use strt_cli::output::{self, note};
+use strt_cli::output;
 use strt_cli::settings::{MixerName, Settings};
 use strt_io::write_text;
 
@@ -217,48 +217,12 @@ impl Recovery {
 
     /// Every job with one thread of its own; results are kept as they come.
     fn solve(&self, jobs: &[Job<'_>], store: Store, peers: Option<Peers>) -> Outcome<Store> {
-        let threads = match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, Into::into),
-            n => n,
-        };
-        let next = AtomicUsize::new(0);
-        let state = Mutex::new((store, Ok(()), 0usize));
         let peers = Mutex::new(peers);
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(jobs.len()) {
-                scope.spawn(|| {
-                    while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let result = self.solve_one(job, &peers);
-                        let mut state = state.lock().expect("no worker panics");
-                        let (store, outcome, done) = &mut *state;
-                        *done += 1;
-                        let shown = match &result {
-                            Ok(record) => format!("MAC {:.4}, {:.1} s", record.mac, record.seconds),
-                            Err(failure) => format!("failed: {failure}"),
-                        };
-                        note(&format!(
-                            "{done}/{} {} {} {}: {shown}",
-                            jobs.len(),
-                            job.key.family,
-                            job.key.problem,
-                            job.key.method
-                        ));
-                        // A problem that one method cannot solve is a gap in the table, not the end
-                        // of the others.
-                        if let Ok(record) = result
-                            && outcome.is_ok()
-                        {
-                            *outcome = store.add(record);
-                        }
-                        if outcome.is_err() {
-                            break;
-                        }
-                    }
-                });
-            }
-        });
-        let (store, outcome, _) = state.into_inner().expect("all workers have ended");
-        outcome.map(|()| store)
+        let name =
+            |job: &Job<'_>| format!("{} {} {}", job.key.family, job.key.problem, job.key.method);
+        side_by_side::solve(jobs, self.threads, store, name, |job| {
+            self.solve_one(job, &peers)
+        })
     }
 
     fn solve_one(&self, job: &Job<'_>, peers: &Mutex<Option<Peers>>) -> Outcome<Record> {

@@ -60,6 +60,7 @@ impl EngineStep {
             epsilon: 1e-8,
             weight_decay: 0.0,
             count: self.count,
+            plain: false,
         };
         self.engine.update(&self.weights, &adam);
     }

@@ -4,7 +4,7 @@ use faer::{Mat, MatRef};
 use rand_distr::{Distribution, StandardNormal};
 use strt_kernels::{Buffer, Layout};
 use strt_signal::random::{Stream, rng};
-use strtransformer::config::{Config, EngineKind, Preprocess};
+use strtransformer::config::{Config, EngineKind, Preprocess, UpdateRule};
 use strtransformer::internals::Inspect;
 use strtransformer::{Recording, Trainer};
 
@@ -12,6 +12,8 @@ use strtransformer::{Recording, Trainer};
 /// are taken as they are.
 pub(super) fn bare(n_sources: usize) -> Config {
     let mut config = Config::paper(n_sources);
+    // The claims are about the objective, not about the way to its minimum.
+    config.optimizer.rule = UpdateRule::Adam;
     config.engine = EngineKind::Reference;
     config.threads = 1;
     config.preprocess = Preprocess {

@@ -171,7 +171,7 @@ pub fn assignment(report: &Report<'_>) -> Section {
         Part::Charts(vec![Chart {
             wide: numbers.len() > MOST_NARROW,
             ..heat_map(
-                "Assignment cost H",
+                "Assignment cost H, networks going with their sources",
                 "Heat map of the cost of giving each source to each branch.",
                 Side {
                     title: "branch",
@@ -186,9 +186,12 @@ pub fn assignment(report: &Report<'_>) -> Section {
             )
         }]),
         Part::Caption(
-            "H is the prediction error of a source, weighted by the patch sizes that a branch \
-             looks at. The assignment is clear where the diagonal is dark and the rest of its row \
-             and column bright; the margin Δ says how clear."
+            "H is the prediction error of a source under its own networks, weighted by the patch \
+             sizes that a branch looks at: a network goes with its source, as in the moves of a \
+             run. The assignment is clear where the diagonal is dark and the rest of its row and \
+             column bright; the margin Δ says how clear. The H of the paper's theorem is another \
+             one: there every source is judged by the networks of the branch, which `strt energy` \
+             shows."
                 .into(),
         ),
     ];
