@@ -57,6 +57,13 @@ class Given:
         number = np.cumsum(self.first)
         return times[number[times] == number[times - lag]]
 
+    def shortest(self) -> int:
+        """Samples of the shortest sequence."""
+        if self.first is None:
+            return len(self.channels)
+        begins = np.flatnonzero(self.first)
+        return int(np.diff(np.append(begins, len(self.channels))).min())
+
     def segments(self) -> np.ndarray:
         """The labels, or where there are none equal stretches of time, as TCL takes for MEG."""
         if self.labels is not None:

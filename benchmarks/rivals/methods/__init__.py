@@ -1,6 +1,6 @@
 """All methods, in the order of the tables."""
 
-from . import ivae, linear, pcl, slowvae, strt, tcl
+from . import cebra_time, gpvae, hmnlica, ivae, linear, pcl, slowvae, strt, tcl
 
 METHODS = {
     method.name: method
@@ -10,6 +10,9 @@ METHODS = {
         tcl.METHOD,
         *pcl.METHODS,
         ivae.METHOD,
+        hmnlica.METHOD,
         slowvae.METHOD,
+        gpvae.METHOD,
+        cebra_time.METHOD,
     )
 }

@@ -6,7 +6,6 @@ sanshuiii/CaRiNG as CaRiNG); skipped without them.
 """
 
 import contextlib
-import importlib.util
 import io
 import os
 import sys
@@ -16,11 +15,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rivals.problems import ivae, pcl, tcl
+# What the programs import as well: to be loaded before any stub is in place.
+import sklearn.preprocessing  # noqa: F401
+import torch  # noqa: F401
+
+from rivals.problems import ivae, pcl, sequences, tcl
 
 
-def load(checkout: str, file: str, monkeypatch, *stubs: str):
-    """A module of a checkout; `stubs` are packages that it imports and does not need here."""
+def load(checkout: str, file: str, monkeypatch, *stubs: str, change=()):
+    """A module of a checkout; `stubs` are packages that it imports and does not need here.
+
+    `change` replaces text of the file: sizes that it has no parameter for.
+    """
     folder = os.environ.get("RIVALS_CHECKOUTS")
     path = Path(folder or "/nowhere") / checkout
     if not path.is_dir():
@@ -28,14 +34,18 @@ def load(checkout: str, file: str, monkeypatch, *stubs: str):
     monkeypatch.syspath_prepend(str(path))
     for name in [name for name in sys.modules if name.split(".")[0] == "subfunc"]:
         monkeypatch.delitem(sys.modules, name)
-    for name in stubs:
+    parents = {name.rsplit(".", n)[0] for name in stubs for n in range(1, name.count(".") + 1)}
+    for name in sorted(parents | set(stubs)):
         stub = types.ModuleType(name)
         stub.__all__ = []
-        stub.__getattr__ = lambda _name: None
+        stub.__getattr__ = lambda _name: lambda *_: None
         monkeypatch.setitem(sys.modules, name, stub)
-    spec = importlib.util.spec_from_file_location(f"{checkout}_generator", path / file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    text = (path / file).read_text(encoding="utf-8")
+    for old, new in change:
+        assert old in text, f"{checkout}/{file} has no {old!r}"
+        text = text.replace(old, new)
+    module = types.ModuleType(f"{checkout}_generator")
+    exec(compile(text, str(path / file), "exec"), module.__dict__)
     return module
 
 
@@ -91,3 +101,47 @@ def test_ivae(monkeypatch, layers):
     np.testing.assert_allclose(ours.sources, s, rtol=1e-6)
     np.testing.assert_allclose(ours.channels, x, rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(ours.labels, labels)
+
+
+PACKAGES = ("ipdb", "tqdm", "matplotlib", "matplotlib.pyplot", "leap.tools.utils")
+
+
+def test_tdrl(monkeypatch, tmp_path):
+    theirs = load(
+        "tdrl",
+        "LiLY/tools/gen_dataset.py",
+        monkeypatch,
+        *PACKAGES,
+        change=[("batch_size = 40000", "batch_size = 30")],
+    )
+    theirs.root_dir = str(tmp_path)
+    np.random.seed(3)
+    theirs.pnl_modular_gaussian_ts()
+    made = np.load(tmp_path / "pnl_modular_5" / "source" / "data.npz")
+    ours = sequences.modular(3, 30)
+    np.testing.assert_allclose(ours.sources, made["yt"].reshape(-1, 9), rtol=1e-12)
+    np.testing.assert_allclose(ours.channels, made["xt"].reshape(-1, 9), rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(ours.labels[::3], made["ct"].ravel())
+    assert ours.first.sum() == 150
+
+
+def test_caring(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["NG-TDMP.py", "3"])
+    theirs = load(
+        "CaRiNG",
+        "data_generator/NG-TDMP.py",
+        monkeypatch,
+        *PACKAGES,
+        # Its path has a format that Python refuses, and its folder is outside the checkout.
+        change=[
+            ("batch_size = 40000", "batch_size = 30"),
+            ('"seed%_mixinglag" % seed', '"made"'),
+            ('root_dir = "../caring/datasets"', f"root_dir = {str(tmp_path)!r}"),
+        ],
+    )
+    theirs.np.random.seed(3)
+    theirs.stationary_local_uninvertable_z_tulda()
+    made = np.load(tmp_path / "made" / "data.npz")
+    ours = sequences.tdmp(3, 30)
+    np.testing.assert_allclose(ours.sources, made["yt"].reshape(-1, 3), rtol=1e-12)
+    np.testing.assert_allclose(ours.channels, made["xt"].reshape(-1, 3), rtol=1e-10, atol=1e-12)
