@@ -63,9 +63,10 @@ def solve(task: Task) -> dict:
             device=task.device,
             budget=task.budget,
         )
-        began = time.perf_counter()
+        began, busy = time.perf_counter(), time.process_time()
         result = METHODS[task.method].run(given)
         row["seconds"] = round(time.perf_counter() - began, 2)
+        row["cpu_seconds"] = round(time.process_time() - busy, 2)
         row |= {k: round(v, 5) for k, v in all_scores(result, recording.sources).items()}
     except Exception as error:
         row["error"] = f"{type(error).__name__}: {error}"

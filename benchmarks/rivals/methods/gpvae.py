@@ -11,8 +11,8 @@ with window length W and mean m. Different: the encoder sees one sample, not a w
 """
 
 import torch
-from torch.nn import Parameter
 from torch.linalg import solve_triangular
+from torch.nn import Parameter
 
 from ..interface import Found, Given, Method
 from ..networks import numbers, perceptron, start, train, whitened
@@ -25,6 +25,18 @@ def cauchy(log_length, times):
     lag = times[:, None] - times[None, :]
     kernel = 1 / (1 + (lag / log_length.exp()[:, None, None]) ** 2)
     return kernel + JITTER * torch.eye(len(times), device=times.device)
+
+
+def divergence(mean, inverse, log_diagonal, kernel):
+    """KL of N(mean, B⁻¹B⁻ᵀ) from N(0, kernel) for every window and source (batch, K).
+
+    `inverse` is B⁻¹ (batch, K, W, W), `log_diagonal` the logarithm of B's diagonal.
+    """
+    lower = torch.linalg.cholesky(kernel)
+    spread = solve_triangular(lower, inverse, upper=False).square().sum((2, 3))
+    shift = solve_triangular(lower, mean[..., None], upper=False).square().sum((2, 3))
+    log_det = 2 * lower.diagonal(dim1=1, dim2=2).log().sum(1)
+    return 0.5 * (spread + shift - mean.shape[2] + log_det) + log_diagonal.sum(2)
 
 
 def run(given: Given) -> Found:
@@ -49,12 +61,8 @@ def run(given: Given) -> Found:
         inverse = solve_triangular(factor, identity.expand_as(factor), upper=True)
         z = mean + (inverse @ torch.randn_like(mean)[..., None])[..., 0]
         misfit = ((decoder(z.transpose(1, 2)) - window) ** 2).sum((1, 2)) / (2 * NOISE)
-        lower = torch.linalg.cholesky(cauchy(log_length, times))
-        spread = solve_triangular(lower, inverse, upper=False).square().sum((2, 3))
-        shift = solve_triangular(lower, mean[..., None], upper=False).square().sum((2, 3))
-        log_det = 2 * lower.diagonal(dim1=1, dim2=2).log().sum(1)
-        divergence = 0.5 * (spread + shift - width + log_det) + log_diagonal.sum(2)
-        return (misfit + divergence.sum(1)).mean() / width
+        excess = divergence(mean, inverse, log_diagonal, cauchy(log_length, times))
+        return (misfit + excess.sum(1)).mean() / width
 
     train([*encoder.parameters(), *decoder.parameters(), log_length], loss, given.steps(STEPS))
     with torch.no_grad():

@@ -8,7 +8,6 @@ import pytest
 from rivals.bench import Task, solve
 from rivals.interface import Found, Given
 from rivals.methods import METHODS
-from rivals.methods.slowvae import expected_distance
 from rivals.methods.strt import with_gaps
 from rivals.problems import all_problems
 from rivals.rows import Rows
@@ -48,14 +47,6 @@ def test_pairs_and_gaps_do_not_cross_from_one_sequence_to_the_next():
     padded, rows = with_gaps(given)
     assert np.isnan(padded[3]).all() and len(padded) == 6
     np.testing.assert_array_equal(padded[rows], channels)
-
-
-def test_expected_distance_is_that_of_draws():
-    import torch
-
-    mean, scale, center = torch.tensor(0.3), torch.tensor(0.7), torch.tensor(-0.2)
-    drawn = (mean + scale * torch.randn(400_000) - center).abs().mean()
-    assert expected_distance(mean, scale, center) == pytest.approx(drawn.item(), abs=0.01)
 
 
 def test_problems_have_names_of_their_own_and_the_same_seed_gives_the_same_numbers():
