@@ -1,8 +1,8 @@
 """Each method on a problem of its own paper, beside a linear method on the same problem.
 
 A method passes where it reaches its `at_least` and is above FastICA: what its paper shows for
-nonlinear mixing. Thresholds belong to the sizes `small` and are ours; the papers give figures
-without numbers.
+nonlinear mixing. Thresholds belong to the size `small` and are ours; the papers draw curves and do
+not print their numbers.
 """
 
 from .bench import Task, solve
@@ -18,8 +18,9 @@ def check(names: list[str], device: str, budget: float) -> int:
         wanted = METHODS[name].check
         if wanted is None:
             continue
+        family = families[wanted.problem]
         row, linear = (
-            solve(Task(families[wanted.problem], wanted.problem, "small", who, 1, budget, device, None))
+            solve(Task(family, wanted.problem, "small", who, 1, budget, device, None))
             for who in (name, "fastica")
         )
         if "error" in row:
@@ -31,7 +32,8 @@ def check(names: list[str], device: str, budget: float) -> int:
         failures += not good
         print(
             f"{name}: {wanted.problem} {wanted.score} {value:.3f} (at least {wanted.at_least}, "
-            f"FastICA {other:.3f}), {row['seconds']:.0f} s: {'as shown' if good else 'NOT as shown'} "
-            f"in its paper, {wanted.shown}"
+            f"FastICA {other:.3f}), {row['seconds']:.0f} s: {'' if good else 'NOT '}as shown in "
+            f"its paper, {wanted.shown}",
+            flush=True,
         )
     return 1 if failures else 0

@@ -15,6 +15,7 @@ import numpy as np
 LABELS = "segment labels"
 DEPTH = "depth of the mixing"
 STATES = "number of states"
+LINEAR = "whether the mixing is linear"
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Check:
     problem: str
     score: str  # a name in scores.SCORES
     at_least: float  # ours, for one seed at the budget of `check`
-    shown: str  # in the paper, with its place
+    shown: str  # in the paper's simulations, in words
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Answers `strt-lab recovery --rivals`: JSON requests in, answers out, one a line.
 
-As `benchmarks/peers.py`: a request names a method, an NPY file of channels (samples x channels), the
-number of sources, a seed and where to put the sources (NPY, samples x sources). Nothing else is
+As `benchmarks/peers.py`: a request names a method, an NPY file of channels (samples x channels),
+the number of sources, a seed and where to put the sources (NPY, samples x sources). Nothing else is
 told, so methods that learn from labels take equal stretches of time.
 """
 

@@ -63,10 +63,9 @@ def missing(rows: list[dict]) -> list[str]:
 def markdown(rows: list[dict], score: str) -> str:
     parts = []
     kinds = ordered((row["family"], row["size"], row["budget"]) for row in rows)
-    for family, size, budget in kinds:
-        of = [
-            row for row in rows if (row["family"], row["size"], row["budget"]) == (family, size, budget)
-        ]
+    for kind in kinds:
+        family, size, budget = kind
+        of = [row for row in rows if (row["family"], row["size"], row["budget"]) == kind]
         parts.append(f"### {family}: {score}, size {size}, budget {budget:g}\n")
         parts.append(family_table(of, score) + "\n")
         gaps = missing(of)

@@ -1,8 +1,8 @@
 """CEBRA-Time, from the package `cebra` (Schneider, Lee and Mathis, Nature 2023).
 
-Contrastive learning with samples one step apart as positive pairs and Euclidean distance, no labels.
-Its theory promises sources up to a linear map, so linear ICA (FastICA) of the embedding follows, as
-for TCL; R² is not changed by that.
+Contrastive learning with samples one step apart as positive pairs and Euclidean distance, no
+labels. Its theory promises sources up to a linear map, so linear ICA (FastICA) of the embedding
+follows, as for TCL; R² is not changed by that.
 """
 
 import warnings
@@ -22,8 +22,8 @@ def run(given: Given) -> Found:
 
     if given.shortest() < SHORTEST:
         raise ValueError(
-            f"cebra.CEBRA takes one sequence; those of this problem have {given.shortest()} samples, "
-            f"and below {SHORTEST} too many pairs would cross from one to the next"
+            f"cebra.CEBRA takes one sequence; those of this problem have {given.shortest()} "
+            f"samples, and below {SHORTEST} too many pairs would cross from one to the next"
         )
     start(given.seed, given.device)
     np.random.seed(given.seed)

@@ -2,8 +2,8 @@
 Mandt, AISTATS 2020).
 
 Every source has a Gaussian-process prior with a Cauchy kernel, 1/(1 + τ²/ℓ²), of a length ℓ of its
-own, which is learned. The posterior of a window is Gaussian with a tridiagonal precision BᵀB, B upper
-bidiagonal, so that it is drawn from by one triangular solve (section 3.3 of the paper), and
+own, which is learned. The posterior of a window is Gaussian with a tridiagonal precision BᵀB, B
+upper bidiagonal, so that it is drawn from by one triangular solve, and
 
     KL = ½·(‖L⁻¹B⁻¹‖² + ‖L⁻¹m‖² - W + ln det K) + Σ ln B_tt,   K = LLᵀ,
 

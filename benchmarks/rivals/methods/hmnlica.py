@@ -1,5 +1,5 @@
-"""HM-NLICA: nonlinear ICA with hidden Markov states (Hälvä and Hyvärinen, UAI 2020), the predecessor
-of SNICA.
+"""HM-NLICA: nonlinear ICA with hidden Markov states (Hälvä and Hyvärinen, UAI 2020), the
+predecessor of SNICA.
 
 One hidden Markov chain of C states; given the state every source is Gaussian with a mean and a
 variance of its own. A network g unmixes, and by the change of variables
@@ -8,7 +8,7 @@ variance of its own. A network g unmixes, and by the change of variables
 
 The states are summed out by the forward recursion over stretches of the recording. The gradient of
 that likelihood is what expectation maximisation with gradient steps, as in the paper, follows. No
-labels; the number of states is told, or 2K + 1 as the paper has it.
+labels; the number of states is told, or 2K + 1.
 """
 
 import math
@@ -16,7 +16,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from ..interface import STATES, Check, Found, Given, Method
+from ..interface import DEPTH, STATES, Check, Found, Given, Method
 from ..networks import numbers, start, train, whitened
 
 STEPS, BATCH, LENGTH = 3_000, 32, 40
@@ -88,11 +88,11 @@ METHOD = Method(
     paper="Hälvä and Hyvärinen, UAI 2020",
     run=run,
     settings=f"adam 5e-3, {STEPS} steps of {BATCH} stretches of {LENGTH}",
-    told=(STATES,),
+    told=(STATES, DEPTH),
     check=Check(
         problem="ivae L2",
         score="mcc",
         at_least=0.8,
-        shown="figure 2: sources of changing scale recovered without labels",
+        shown="sources of changing scale recovered without labels",
     ),
 )

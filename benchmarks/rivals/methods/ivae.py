@@ -1,10 +1,11 @@
-"""iVAE: a variational autoencoder with a prior that depends on what is known (Khemakhem,
-Kingma, Monti and Hyvärinen, AISTATS 2020).
+"""iVAE: a variational autoencoder with a prior that depends on what is known (Khemakhem, Kingma,
+Monti and Hyvärinen, AISTATS 2020).
 
-Sources are Gaussian with variances that a network gives for every label; a decoder makes the
-channels, an encoder sees channels and label. Where the variances differ enough between labels, the
-sources are found (theorem 1). As in the paper's simulations: means 0, three layers, fixed noise of
-the decoder. Different: larger batches, and noise of 1 % of the variance.
+Given its label, a source is Gaussian with a variance of its own (one number for every source and
+label, which is all that a network of one-hot labels can say); a decoder makes the channels, an
+encoder sees channels and label. Where the variances differ enough between labels, the sources are
+found. As in the paper's simulations: means 0, three layers, fixed noise of the decoder. Different:
+larger batches, and noise of 1 % of the variance.
 """
 
 import torch
@@ -59,6 +60,6 @@ METHOD = Method(
         problem="ivae L2",
         score="mcc",
         at_least=0.9,
-        shown="figure 3: sources recovered with labels, where a plain VAE fails",
+        shown="sources recovered with labels, where a plain VAE fails",
     ),
 )

@@ -2,7 +2,8 @@
 
 A network h tells pairs (x(t), x(t-1)) from pairs whose second member is taken from a random time,
 by logistic regression on Σ_i B_i(h_i(x(t)), h_i(x(t-1))). Where sources are independent, stationary
-and their pairs are not Gaussian, h is then the sources, each up to a function of its own (theorem 1).
+and their pairs are not Gaussian, h is then the sources, each up to a function of its own (theorem
+1).
 
 `pcl` has the B of the paper's simulations, -|w₁u + w₂v + b| + a·u² + m with a ≥ 0, which is that of
 autoregressive sources with Laplace innovations. `pcl-mlp` has a small network for every B_i, which
@@ -85,7 +86,7 @@ def method(name: str, form: type[nn.Module]) -> Method:
             problem="pcl L2",
             score="mcc",
             at_least=0.9,
-            shown="figure 2: sources recovered behind nonlinear mixing, where linear methods fail",
+            shown="sources recovered behind nonlinear mixing, where linear methods fail",
         ),
     )
 

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from ..interface import Found, Given, Method
+from ..interface import LINEAR, Found, Given, Method
 
 
 def with_gaps(given: Given) -> tuple[np.ndarray, np.ndarray]:
@@ -46,4 +46,6 @@ def version() -> str:
     return f"strtransformer {strtransformer.__version__}, defaults"
 
 
-METHOD = Method(name="strt", paper="this repository", run=run, settings=version())
+METHOD = Method(
+    name="strt", paper="this repository", run=run, settings=version(), told=(LINEAR,)
+)

@@ -2,9 +2,9 @@
 
 A network h tells the segments of time apart by multinomial regression on |h(x)|. Where sources are
 independent with a scale per segment (log-density linear in |s|), |s| is a linear map of |h(x)|,
-which linear ICA then finds (theorem 1 and section 3.3 of the paper). As there: maxout units, twice
-as many as sources in each hidden layer, and the regression alone trained first. Different: Adam
-and 20 000 steps in place of momentum and 700 000.
+which linear ICA then finds (theorem 1 of the paper). As there: maxout units, twice as many as
+sources in each hidden layer, and the regression alone trained first. Different: Adam and 20 000
+steps in place of momentum and 700 000.
 
 The signs of sources are no part of its theory; h itself is handed back as sources.
 """
@@ -55,6 +55,6 @@ METHOD = Method(
         problem="tcl L2",
         score="mcc_absolute",
         at_least=0.9,
-        shown="figure 2: |s| recovered behind nonlinear mixing, where linear methods fail",
+        shown="|s| recovered behind nonlinear mixing, where linear methods fail",
     ),
 )

@@ -1,4 +1,5 @@
-"""Latent dynamics of dynamics contrastive learning (González Laiz, Schmidt and Schneider, ICLR 2025).
+"""Latent dynamics of dynamics contrastive learning (González Laiz, Schmidt and Schneider, ICLR
+2025).
 
 A state of six dimensions that a rotation moves (`lds`: all pairs of axes by up to 5 degrees, noise
 0.01), five rotations between which a Markov chain switches with probability 0.1 (`slds`: up to 10

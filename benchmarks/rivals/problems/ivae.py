@@ -1,4 +1,4 @@
-"""The simulation of iVAE (Khemakhem et al., AISTATS 2020, section 5; its program's defaults).
+"""The simulation of iVAE (Khemakhem et al., AISTATS 2020; its program's defaults).
 
 Gaussian sources whose scale, uniform in [0.5, 3], is drawn anew for every segment and source,
 through L layers with tanh(x) + 0.1·x between them. Published size: 5 sources, 40 segments of 1000

@@ -1,4 +1,4 @@
-"""The simulation of PCL (Hyvärinen and Morioka, AISTATS 2017, section 5).
+"""The simulation of PCL (Hyvärinen and Morioka, AISTATS 2017).
 
 Autoregressive sources, s(t) = 0.7·s(t-1) + Laplace innovation, all with one law, through L layers
 of leaky-ReLU mixing. Published size: 20 sources, 2¹⁸ samples.

@@ -5,8 +5,8 @@ mixed by a random matrix into two channels more; then every channel goes through
 
 - `amplifier`: tanh(1.5·u). A differential pair of transistors saturates: the difference of its two
   currents is the tanh of the difference of its base voltages.
-- `logarithmic`: ln(1 + 3·(u - min u)). The voltage over a diode is the logarithm of its current, which
-  is what a logarithmic amplifier puts out.
+- `logarithmic`: ln(1 + 3·(u - min u)). The voltage over a diode is the logarithm of its current,
+  which is what a logarithmic amplifier puts out.
 - `photodiode`: exp(-0.7·u). A photodiode's current is proportional to the light that is left, and
   by Beer and Lambert light falls exponentially with what absorbs it.
 - `mu-law`: sign(u)·ln(1 + 255·|u|/max|u|)/ln 256, the companding of telephony (ITU-T G.711).
@@ -26,7 +26,7 @@ SENSORS = {
     "amplifier": lambda u: np.tanh(1.5 * u),
     "logarithmic": lambda u: np.log1p(3 * (u - u.min(axis=0))),
     "photodiode": lambda u: np.exp(-0.7 * u),
-    "mu-law": lambda u: np.sign(u) * np.log1p(255 * np.abs(u) / np.abs(u).max(axis=0)) / np.log(256),
+    "mu-law": lambda u: np.sign(u) * np.log1p(255 * abs(u) / abs(u).max(axis=0)) / np.log(256),
 }
 BIOSIGNALS = "neurokit_bio/bio_resting_5min_100hz.csv"
 VOICES = [

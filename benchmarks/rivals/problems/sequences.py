@@ -1,13 +1,15 @@
 """Short sequences of coupled sources: TDRL's modular process and CaRiNG's NG-TDMP.
 
-Both drive sources by the past of *all* sources, x(t) = leaky(Σ_l leaky(B_l·s(t-l)) + noise), through
-two layers of leaky ReLU and an orthogonal matrix. So sources are not independent, and a sequence has
-3 or 10 samples. Random numbers are used in the order of the authors' programs (tests/test_ports.py).
+Both drive sources by the past of *all* sources, x(t) = leaky(Σ_l leaky(B_l·s(t-l)) + noise),
+through two layers of leaky ReLU and an orthogonal matrix. So sources are not independent, and a
+sequence has 3 or 10 samples. Random numbers are used in the order of the authors' programs
+(tests/test_ports.py).
 
-- TDRL (Yao, Chen and Zhang, NeurIPS 2022): eight such sources with two lags, of which two couplings
-  change between five domains, and one more that is white noise with a scale and mean per domain.
-- CaRiNG (Chen et al., ICML 2024): three sources with one lag; the noise is multiplied by the
-  last sources, and to the last channel is added what the two vectors of sources before were, so that
+- TDRL (Yao, Chen and Zhang, NeurIPS 2022): eight such sources with two lags, of which two
+  couplings change between five domains, and one more that is white noise with a scale and mean per
+  domain.
+- CaRiNG (Chen et al., ICML 2024): three sources with one lag; the noise is multiplied by the last
+  sources, and to the last channel is added what the two vectors of sources before were, so that
   one sample of channels does not determine the sources.
 """
 
@@ -78,7 +80,8 @@ def modular(seed: int, n_sequences: int, n_domains: int = 5) -> Recording:
         all_driven = np.concatenate([past, leaky(now)[:, None]], axis=1)
         domains.append(np.concatenate([all_driven, free], axis=2))
     sources = np.concatenate(domains)
-    return recording(sources, mixed(sources, matrices), np.repeat(np.arange(n_domains), n_sequences))
+    of_sequence = np.repeat(np.arange(n_domains), n_sequences)
+    return recording(sources, mixed(sources, matrices), of_sequence)
 
 
 def tdmp(seed: int, n_sequences: int) -> Recording:

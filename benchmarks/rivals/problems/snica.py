@@ -1,10 +1,10 @@
-"""Switching linear dynamics of SNICA (Hälvä et al., NeurIPS 2021, section 5).
+"""Switching linear dynamics of SNICA (Hälvä et al., NeurIPS 2021).
 
 Every source switches with probability 0.01 a sample between two autoregressions of order two: one
 that oscillates (momentum in [0.9, 1], reversion 0.1, mean in [0, 0.5], noise 0.003) and one that
-reverts (momentum 0.3, reversion in [0.5, 0.6], mean in [-0.5, 0], noise 0.3). Three sources,
-twelve channels, tanh(x) + 0.01·x between layers, noise of a tenth of the variance. Published length:
-10⁵ samples. Laws and parameters are those of the authors' program; it draws with JAX, so the numbers
+reverts (momentum 0.3, reversion in [0.5, 0.6], mean in [-0.5, 0], noise 0.3). Three sources, twelve
+channels, tanh(x) + 0.01·x between layers, noise of a tenth of the variance. Published length: 10⁵
+samples. Laws and parameters are those of the authors' program; it draws with JAX, so the numbers
 are not.
 """
 

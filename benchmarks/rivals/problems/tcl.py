@@ -1,4 +1,4 @@
-"""The simulation of TCL (Hyvärinen and Morioka, NIPS 2016, section 5).
+"""The simulation of TCL (Hyvärinen and Morioka, NIPS 2016).
 
 Laplace sources whose scale, uniform in [0, 1], is drawn anew for every segment and source, through
 L layers of leaky-ReLU mixing. Published size: 20 sources, 256 segments of 512 samples.
