@@ -66,3 +66,80 @@ fn recovery_compares_methods_and_goes_on_where_it_ended() {
         ran.stderr
     );
 }
+
+/// A program that answers as `benchmarks/peers.py` and `benchmarks/run_rivals.py` do.
+#[cfg(unix)]
+const PYTHON: &str = r#"#!/bin/sh
+case "$*" in
+  *"run_rivals.py serve --budget 0.5")
+    echo '{"methods": ["tcl"], "versions": "rivals 1"}'
+    answer='{"error": "no room for tcl"}' ;;
+  *peers.py)
+    echo '{"methods": ["picard2"], "versions": "peers 1"}'
+    answer='{"error": "no room for picard2"}' ;;
+  *) exit 3 ;;
+esac
+while read -r line; do echo "$answer"; done
+"#;
+
+#[cfg(unix)]
+#[test]
+fn rivals_run_beside_peers_and_what_fails_is_a_gap() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    std::fs::write(place.path("python"), PYTHON).unwrap();
+    std::fs::set_permissions(place.path("python"), PermissionsExt::from_mode(0o755)).unwrap();
+    let python = place.path("python");
+    let arguments = [
+        "recovery",
+        "--families",
+        "square",
+        "--methods",
+        "sobi",
+        "--python",
+        python.to_str().unwrap(),
+    ];
+    let alone = place.done(&arguments);
+    assert!(
+        alone.stderr.contains("no room for picard2") && !alone.stderr.contains("tcl"),
+        "{}",
+        alone.stderr
+    );
+    let both = place.done(&[&arguments[..], &["--rivals", "--rivals-budget", "0.5"]].concat());
+    for words in ["no room for picard2", "no room for tcl"] {
+        assert!(both.stderr.contains(words), "{words}: {}", both.stderr);
+    }
+    assert!(
+        both.stdout.contains("peers 1, rivals 1") && both.stdout.contains("| square | 5 |"),
+        "{}",
+        both.stdout
+    );
+    for (wrong, words) in [
+        (&["recovery", "--rivals"][..], "--python"),
+        (
+            &[
+                "recovery",
+                "--python",
+                "x",
+                "--rivals",
+                "--rivals-budget",
+                "0",
+            ],
+            "above 0",
+        ),
+    ] {
+        let ran = place.lab(wrong);
+        assert!(
+            ran.status == 2 && ran.stderr.contains(words),
+            "{}",
+            ran.stderr
+        );
+    }
+    // The budget decides the script's arguments; with another one this program ends at once.
+    let ran = place.lab(&[&arguments[..], &["--rivals"]].concat());
+    assert!(
+        ran.status != 0 && ran.stderr.contains("requirements-rivals.txt"),
+        "{}",
+        ran.stderr
+    );
+}

@@ -20,7 +20,7 @@ mod tables;
 use clap::Args;
 use families::{Case, Family, Size};
 use page::RecoveryPage;
-use peers::Peers;
+use peers::{Peers, Script};
 use record::{Key, Record, Store};
 use serde_json::json;
 use std::path::PathBuf;
@@ -51,6 +51,12 @@ pub struct Recovery {
     /// benchmarks/requirements-peers.txt)
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
+    /// Run neural rivals in that Python too: TCL, PCL, iVAE and others (see docs/rivals.md)
+    #[arg(long, requires = "python")]
+    rivals: bool,
+    /// Factor on the rivals' training steps [default: 1]
+    #[arg(long, value_name = "FACTOR", requires = "rivals", value_parser = positive)]
+    rivals_budget: Option<f64>,
     /// Folder of real recordings, for the families `real` and `origins`
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -78,6 +84,13 @@ pub struct Recovery {
     json: bool,
 }
 
+fn positive(text: &str) -> std::result::Result<f64, String> {
+    match text.parse() {
+        Ok(value) if value > 0.0 && f64::is_finite(value) => Ok(value),
+        _ => Err(format!("expected a number above 0, found `{text}`")),
+    }
+}
+
 /// One thing to run.
 struct Job<'a> {
     family: &'a Family,
@@ -90,7 +103,8 @@ struct Job<'a> {
 #[derive(Clone)]
 enum Solver {
     Own(MethodName),
-    Peer(String),
+    /// A method of another program, and the versions of its packages.
+    Peer(String, String),
 }
 
 impl Recovery {
@@ -105,13 +119,11 @@ impl Recovery {
             return Ok(());
         }
         let families = self.chosen_families()?;
-        let peers = match &self.python {
-            Some(python) => Some(Peers::start(python)?),
-            None => None,
-        };
-        let versions = peers.as_ref().map(|peers| peers.versions.clone());
+        let peers = self.start_peers()?;
+        let versions: Vec<String> = peers.iter().map(|peers| peers.versions.clone()).collect();
+        let versions = (!versions.is_empty()).then(|| versions.join(", "));
         let mut store = Store::open(self.results.as_deref())?;
-        let jobs = self.jobs(&families, peers.as_ref());
+        let jobs = self.jobs(&families, &peers);
         let keys: Vec<Key> = jobs.iter().map(|job| job.key.clone()).collect();
         let open: Vec<Job<'_>> = jobs
             .into_iter()
@@ -128,6 +140,18 @@ impl Recovery {
         });
         let records: Vec<Record> = found.collect();
         self.tell(&families, &records, versions)
+    }
+
+    fn start_peers(&self) -> Outcome<Vec<Peers>> {
+        let Some(python) = &self.python else {
+            return Ok(Vec::new());
+        };
+        let mut peers = vec![Peers::start(python, &Script::peers())?];
+        if self.rivals {
+            let script = Script::rivals(self.rivals_budget.unwrap_or(1.0));
+            peers.push(Peers::start(python, &script)?);
+        }
+        Ok(peers)
     }
 
     fn size(&self) -> Size {
@@ -160,14 +184,14 @@ impl Recovery {
         Ok(all)
     }
 
-    fn jobs<'a>(&self, families: &'a [Family], peers: Option<&Peers>) -> Vec<Job<'a>> {
+    fn jobs<'a>(&self, families: &'a [Family], peers: &[Peers]) -> Vec<Job<'a>> {
         let own = MethodName::chosen(&self.methods);
         let mut solvers: Vec<Solver> = own.into_iter().map(Solver::Own).collect();
-        solvers.extend(
-            peers
-                .into_iter()
-                .flat_map(|peers| peers.methods.iter().cloned().map(Solver::Peer)),
-        );
+        for process in peers {
+            let versions = &process.versions;
+            let of = |name: &String| Solver::Peer(name.clone(), versions.clone());
+            solvers.extend(process.methods.iter().map(of));
+        }
         let mut jobs = Vec::new();
         for family in families {
             for case in &family.cases {
@@ -191,11 +215,7 @@ impl Recovery {
                             method.to_string(),
                             format!("strt {}", env!("CARGO_PKG_VERSION")),
                         ),
-                        Solver::Peer(name) => (
-                            1,
-                            name.clone(),
-                            peers.map_or(String::new(), |peers| peers.versions.clone()),
-                        ),
+                        Solver::Peer(name, versions) => (1, name.clone(), versions.clone()),
                     };
                     jobs.extend((0..runs).map(|run| Job {
                         family,
@@ -216,7 +236,7 @@ impl Recovery {
     }
 
     /// Every job with one thread of its own; results are kept as they come.
-    fn solve(&self, jobs: &[Job<'_>], store: Store, peers: Option<Peers>) -> Outcome<Store> {
+    fn solve(&self, jobs: &[Job<'_>], store: Store, peers: Vec<Peers>) -> Outcome<Store> {
         let peers = Mutex::new(peers);
         let name =
             |job: &Job<'_>| format!("{} {} {}", job.key.family, job.key.problem, job.key.method);
@@ -225,7 +245,7 @@ impl Recovery {
         })
     }
 
-    fn solve_one(&self, job: &Job<'_>, peers: &Mutex<Option<Peers>>) -> Outcome<Record> {
+    fn solve_one(&self, job: &Job<'_>, peers: &Mutex<Vec<Peers>>) -> Outcome<Record> {
         let problem = job.case.generate()?;
         let spec = &job.case.spec;
         let seed = spec.seed + 1000 * (job.key.run + 1);
@@ -246,12 +266,13 @@ impl Recovery {
                 };
                 method.run(&problem.recording()?, &task)?
             }
-            Solver::Peer(name) => {
+            Solver::Peer(name, _) => {
                 let mut peers = peers.lock().expect("no worker panics");
-                let peers = peers
-                    .as_mut()
+                let process = peers
+                    .iter_mut()
+                    .find(|process| process.methods.contains(name))
                     .expect("jobs for peers only where there are some");
-                peers.run(name, problem.observations.as_ref(), spec.n_sources, seed)?
+                process.run(name, problem.observations.as_ref(), spec.n_sources, seed)?
             }
         };
         debug_assert_eq!(job.family.name, job.key.family);

@@ -1,8 +1,8 @@
-//! Other programs on the same problems: scikit-learn, python-picard and amica-python, in a Python
-//! process that stays open.
+//! Other programs on the same problems, in Python processes that stay open: scikit-learn,
+//! python-picard and amica-python, and the neural rivals.
 //!
 //! One request a line, one answer a line, both JSON; the numbers travel as NPY files. The other
-//! half is `benchmarks/peers.py`.
+//! halves are `benchmarks/peers.py` and `benchmarks/run_rivals.py`.
 
 use faer::MatRef;
 use serde::Deserialize;
@@ -14,7 +14,57 @@ use strt_cli::failure::{Failure, Outcome};
 use strt_cli::methods::Found;
 use strt_io::{ReadOptions, Signals, read_recording, write_signals};
 
-/// The Python process.
+/// A script of `benchmarks/` that answers requests.
+pub struct Script {
+    name: &'static str,
+    arguments: Vec<String>,
+    /// What has to be installed for it.
+    requirements: &'static str,
+    /// The option without which it is not started.
+    option: &'static str,
+}
+
+impl Script {
+    /// Classical methods of other packages.
+    pub fn peers() -> Script {
+        Script {
+            name: "benchmarks/peers.py",
+            arguments: Vec::new(),
+            requirements: "benchmarks/requirements-peers.txt",
+            option: "--python",
+        }
+    }
+
+    /// Neural methods, their training steps times `budget`.
+    pub fn rivals(budget: f64) -> Script {
+        Script {
+            name: "benchmarks/run_rivals.py",
+            arguments: vec!["serve".into(), "--budget".into(), budget.to_string()],
+            requirements: "benchmarks/requirements-rivals.txt",
+            option: "--rivals",
+        }
+    }
+
+    /// In the current folder or where this program was built.
+    fn path(&self) -> Outcome<PathBuf> {
+        let name = Path::new(self.name);
+        let built = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(name);
+        [name.to_owned(), built]
+            .into_iter()
+            .find(|path| path.is_file())
+            .ok_or_else(|| {
+                Failure::Failed(format!(
+                    "{}: expected it in the current folder, found nothing; run this in the \
+                     repository",
+                    self.name
+                ))
+            })
+    }
+}
+
+/// A Python process.
 pub struct Peers {
     child: Child,
     requests: ChildStdin,
@@ -40,19 +90,21 @@ enum Answer {
 }
 
 impl Peers {
-    /// Starts `python benchmarks/peers.py`.
-    pub fn start(python: &Path) -> Outcome<Peers> {
-        let script = script()?;
+    /// Starts `python script`.
+    pub fn start(python: &Path, script: &Script) -> Outcome<Peers> {
+        let path = script.path()?;
         let problem = |what: String| {
             Failure::Failed(format!(
-                "{} {}: {what}; install what benchmarks/requirements-peers.txt lists, or leave out \
-                 --python",
+                "{} {}: {what}; install what {} lists, or leave out {}",
                 python.display(),
-                script.display()
+                path.display(),
+                script.requirements,
+                script.option
             ))
         };
         let mut child = Command::new(python)
-            .arg(&script)
+            .arg(&path)
+            .args(&script.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -132,22 +184,4 @@ impl Drop for Peers {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// The script, in the current folder or where this program was built.
-fn script() -> Outcome<PathBuf> {
-    let name = Path::new("benchmarks/peers.py");
-    let built = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(name);
-    [name.to_owned(), built]
-        .into_iter()
-        .find(|path| path.is_file())
-        .ok_or_else(|| {
-            Failure::Failed(
-                "benchmarks/peers.py: expected it in the current folder, found nothing; run this \
-                 in the repository"
-                    .into(),
-            )
-        })
 }

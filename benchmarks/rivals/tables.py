@@ -1,0 +1,74 @@
+"""Markdown tables of rows: one a family, mean and spread over seeds, and what is missing."""
+
+from __future__ import annotations
+
+from statistics import mean, stdev
+
+from .methods import METHODS
+
+
+def cell(rows: list[dict], score: str) -> str:
+    """`mean ± standard deviation`, with the number that failed."""
+    values = [row[score] for row in rows if score in row]
+    failed = len(rows) - len(values)
+    if not values:
+        return "failed" if failed else "–"
+    spread = f" ± {stdev(values):.3f}" if len(values) > 1 else ""
+    return f"{mean(values):.3f}{spread}" + (f" ({failed} failed)" if failed else "")
+
+
+def ordered(values) -> list:
+    """Distinct values in the order in which they come."""
+    return list(dict.fromkeys(values))
+
+
+def family_table(rows: list[dict], score: str) -> str:
+    """Problems down, methods across; then the mean processor time of a run, and what is told."""
+    methods = [name for name in METHODS if any(row["method"] == name for row in rows)]
+    lines = [
+        "| problem | seeds | " + " | ".join(methods) + " |",
+        "|---" * (len(methods) + 2) + "|",
+    ]
+    for problem in ordered(row["problem"] for row in rows):
+        of = [row for row in rows if row["problem"] == problem]
+        cells = [cell([row for row in of if row["method"] == name], score) for name in methods]
+        seeds = len({row["seed"] for row in of})
+        lines.append(f"| {problem} | {seeds} | " + " | ".join(cells) + " |")
+    times = []
+    for name in methods:
+        of = [row for row in rows if row["method"] == name]
+        seconds = [row["cpu_seconds"] for row in of if "cpu_seconds" in row]
+        times.append(f"{mean(seconds):.1f}" if seconds else "–")
+    lines.append("| processor seconds | | " + " | ".join(times) + " |")
+    told = [", ".join(METHODS[name].told) or "nothing" for name in methods]
+    lines.append("| told | | " + " | ".join(told) + " |")
+    return "\n".join(lines)
+
+
+def missing(rows: list[dict]) -> list[str]:
+    """Cells of a family in which another method has a row and this one has none, or only errors."""
+    gaps = []
+    methods = ordered(row["method"] for row in rows)
+    for problem in ordered(row["problem"] for row in rows):
+        for method in methods:
+            of = [row for row in rows if (row["problem"], row["method"]) == (problem, method)]
+            errors = [row["error"] for row in of if "error" in row]
+            if not of:
+                gaps.append(f"{problem}, {method}: not run")
+            elif len(errors) == len(of):
+                gaps.append(f"{problem}, {method}: {errors[0]}")
+    return gaps
+
+
+def markdown(rows: list[dict], score: str) -> str:
+    parts = []
+    kinds = ordered((row["family"], row["size"], row["budget"]) for row in rows)
+    for kind in kinds:
+        family, size, budget = kind
+        of = [row for row in rows if (row["family"], row["size"], row["budget"]) == kind]
+        parts.append(f"### {family}: {score}, size {size}, budget {budget:g}\n")
+        parts.append(family_table(of, score) + "\n")
+        gaps = missing(of)
+        if gaps:
+            parts.append("Missing: " + "; ".join(gaps) + ".\n")
+    return "\n".join(parts)
