@@ -470,6 +470,7 @@ impl Separation {
             stop: self.record.stop,
             converged: self.record.converged,
             agreement: None,
+            agreement_by_source: Vec::new(),
         }
     }
 
