@@ -1,10 +1,10 @@
 //! What recordings that are put together from blocks of this one make of its sources.
 //!
-//! In: components, the sources that the whole recording has, and how often each block is drawn. Out:
-//! the unmixing that each drawn recording has near them. Products of two samples belong to the block
-//! of the earlier one, and a form with segments of its own has whole segments drawn, so that the
-//! moments of a drawn recording are sums of those of the blocks: one pass over the samples serves
-//! all of them.
+//! In: components, the sources that the whole recording has, and how often each block is drawn.
+//! Out: the unmixing that each drawn recording has near them. Products of two samples belong to the
+//! block of the earlier one, and a form with segments of its own has whole segments drawn, so that
+//! the moments of a drawn recording are sums of those of the blocks: one pass over the samples
+//! serves all of them.
 
 use faer::Mat;
 use std::ops::Range;
@@ -118,7 +118,10 @@ fn of_part(components: &Components<'_>, form: &Form, samples: Range<usize>) -> M
     let lags = form.lags();
     let mut moments = Mat::zeros(lags.len() * k, k);
     for (q, &lag) in lags.iter().enumerate() {
-        let pairs = samples.end.min(end.saturating_sub(lag)).saturating_sub(samples.start);
+        let pairs = samples
+            .end
+            .min(end.saturating_sub(lag))
+            .saturating_sub(samples.start);
         if pairs == 0 {
             continue;
         }

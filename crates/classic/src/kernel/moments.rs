@@ -51,11 +51,7 @@ impl Moments {
     }
 
     /// Those that were worked out elsewhere, (Q·K)×K, of `n_valid` samples.
-    pub(super) fn from_parts(
-        shares: Vec<Vec<f64>>,
-        n_valid: usize,
-        stacked: Mat<f64>,
-    ) -> Moments {
+    pub(super) fn from_parts(shares: Vec<Vec<f64>>, n_valid: usize, stacked: Mat<f64>) -> Moments {
         Moments {
             k: stacked.ncols(),
             shares,

@@ -1,9 +1,9 @@
 //! Whether two restarts have found the same sources.
 //!
 //! In: the sources of both. Out: the |correlation| of every source of the one with its likeness in
-//! the other, when each is paired with one. An end that was reached twice is no
-//! accident; of one that was reached once, J alone has to say whether it is better than another, and
-//! J has been learned by heart to some part.
+//! the other, when each is paired with one. An end that was reached twice is no accident; of one
+//! that was reached once, J alone has to say whether it is better than another, and J has been
+//! learned by heart to some part.
 
 use faer::{Mat, MatRef};
 use strt_signal::assignment;

@@ -2,8 +2,8 @@
 //! out.
 //!
 //! **Spectrum.** The kernel energy g(m) is an entropy; its tangent at the moments of the other
-//! folds is the cross-entropy of this fold under their spectrum. With d_i = ∂g/∂m there and M the moments
-//! of the fold,
+//! folds is the cross-entropy of this fold under their spectrum. With d_i = ∂g/∂m there and M the
+//! moments of the fold,
 //!
 //! ```text
 //! L = n·Σ_l (d_i − d_j)(l)·[ s²·(M_jj − M_ii)(l) + 2cs·M_ij(l) ]

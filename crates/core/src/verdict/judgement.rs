@@ -44,8 +44,8 @@ impl Pair {
         self.spectrum.max(self.others)
     }
 
-    /// The variance of the angle of the pair: of spectra that tell it from their curvature, of other
-    /// witnesses by a parabola through what they say.
+    /// The variance of the angle of the pair: of spectra that tell it from their curvature, of
+    /// other witnesses by a parabola through what they say.
     fn variance(&self) -> f64 {
         let parabola = |nats: f64| angle().powi(2) / (2.0 * nats.max(f64::MIN_POSITIVE));
         let of_witness = match (self.by_spectrum(), self.others >= RESOLVED) {
@@ -171,7 +171,8 @@ impl Judgement {
         (0..self.n_sources).filter(move |&j| j != k)
     }
 
-    /// The verdicts on all sources, of which `reruns` says in which share of further runs they were.
+    /// The verdicts on all sources, of which `reruns` says in which share of further runs they
+    /// were.
     pub fn verdicts(
         &self,
         separation: &Separation,
@@ -218,7 +219,11 @@ impl Judgement {
                 let found = found.map(|found| found[k]);
                 *slot = [*slot, found].into_iter().flatten().max_by(f64::total_cmp);
             };
-            for (k, again) in again.iter_mut().enumerate().filter(|(k, _)| told(*k, &form)) {
+            for (k, again) in again
+                .iter_mut()
+                .enumerate()
+                .filter(|(k, _)| told(*k, &form))
+            {
                 higher(&mut again.halves, halves.as_ref(), k);
                 higher(&mut again.blocks, blocks.as_ref(), k);
             }

@@ -11,16 +11,16 @@
 //!
 //! Held-out tests need samples that slow sources in short recordings do not have. So spectra are
 //! also held against simulated pairs of one spectrum (`twins.rs`). How exactly a pair is known
-//! follows from the curvature of the energy and from spectra (`spectra.rs`); one that is not known to
-//! within θ₀ is not told, whatever the evidence. What all of it comes to is in `judgement.rs`.
+//! follows from the curvature of the energy and from spectra (`spectra.rs`); one that is not known
+//! to within θ₀ is not told, whatever the evidence. What all of it comes to is in `judgement.rs`.
 //!
 //! ```text
 //! interference_i = √Σ_j ( Var(θ_ij) + Var(ρ_ij)/4 )
 //! ```
 //!
 //! with θ the angle of a pair and ρ the correlation that the true sources have by chance, and that
-//! separation takes away. Everything random comes from the seed of the run, and no result depends on
-//! the number of threads.
+//! separation takes away. Everything random comes from the seed of the run, and no result depends
+//! on the number of threads.
 //!
 //! Deliberately absent: true sources, and the noise that the channels add to a source
 //! ([`crate::denoise`]).
@@ -50,8 +50,8 @@ const LEAST_STEPS: usize = 100;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VerdictOptions {
-    /// Recordings put together from blocks of this one, in which sources are looked for again by the
-    /// kernel energy: what `fast` minimises. Default 20.
+    /// Recordings put together from blocks of this one, in which sources are looked for again by
+    /// the kernel energy: what `fast` minimises. Default 20.
     pub replicates: usize,
     /// Further runs with other seeds, in which sources are looked for again. Each takes the time of
     /// the run itself. Default 0.
@@ -105,8 +105,8 @@ pub struct Verdict {
     /// Nats by which held-out samples prefer it to the nearest mixture with another source; `None`
     /// for a single source.
     pub evidence: Option<f64>,
-    /// Standard deviations by which its spectrum and that of the source most like it differ more than
-    /// those of simulated pairs of one spectrum; `None` where held-out samples say enough.
+    /// Standard deviations by which its spectrum and that of the source most like it differ more
+    /// than those of simulated pairs of one spectrum; `None` where held-out samples say enough.
     pub beyond_twins: Option<f64>,
     /// Nats by which they prefer it to white noise.
     pub structure: f64,

@@ -2,8 +2,8 @@
 //! blocks, by restarts, in further runs.
 //!
 //! Halves and drawn recordings are asked where their own kernel energy is least near the place that
-//! the whole recording has found. That says something of sources that the kernel energy tells apart,
-//! and nothing of others.
+//! the whole recording has found. That says something of sources that the kernel energy tells
+//! apart, and nothing of others.
 
 use super::judged::Judged;
 use crate::config::{Init, MixerKind};

@@ -5,19 +5,20 @@
 //! samples), the product has the mean 0 and the variance
 //!
 //! ```text
-//! Var(ρ) = 1/n · Σ_l r_i(l)·r_j(l) = 1/n · mean_ω P_i·P_j                      (M. S. Bartlett 1935)
+//! Var(ρ) = 1/n · Σ_l r_i(l)·r_j(l) = 1/n · mean_ω P_i·P_j            (M. S. Bartlett 1935)
 //! ```
 //!
 //! Slow sources have few independent samples, which shows in it. The kernel energy of a pair turned
 //! by θ is n·(H·θ² + 2G·θ), with d = ∂g/∂m, δ = d_i − d_j, H = Σ δ(l)·(M_jj − M_ii)(l) and
-//! G = Σ δ(l)·M_ij(l), which is 0 on average. So its minimum is at −G/H, and the angle has the variance
+//! G = Σ δ(l)·M_ij(l), which is 0 on average. So its minimum is at −G/H, and the angle has the
+//! variance
 //!
 //! ```text
 //! Var(θ) = Var(G)/H² = 1/n · mean_ω P_i·P_j·D² / H²,      D(ω) = Σ_l δ(l)·cos(ω·l)
 //! ```
 //!
-//! whatever samples the energy counts more than once. Curvature that is there by chance counts as if
-//! it was not: whether there is any to speak of is asked elsewhere (`twins.rs`, `gaussian.rs`).
+//! whatever samples the energy counts more than once. Curvature that is there by chance counts as
+//! if it was not: whether there is any to speak of is asked elsewhere (`twins.rs`, `gaussian.rs`).
 
 use super::gaussian::PairMoments;
 use super::judged::Judged;
@@ -31,8 +32,8 @@ pub(super) const STRETCH: usize = 1 << 15;
 
 /// Spectra of all sources, and what the kernel energy makes of them.
 pub(super) struct Spectra {
-    n: f64,               // samples that are there
-    power: Vec<Vec<f64>>, // of every source, at the frequencies 0 to π
+    n: f64,                // samples that are there
+    power: Vec<Vec<f64>>,  // of every source, at the frequencies 0 to π
     slopes: Vec<Vec<f64>>, // ∂g/∂m of every source, transformed likewise
     moments: PairMoments,
     raw_slopes: Vec<Vec<f64>>, // ∂g/∂m, by lag
@@ -71,8 +72,8 @@ impl Spectra {
     }
 
     /// The variance of the angle by which each of two sources that have nothing in common is turned
-    /// towards the other because they are correlated by chance: separation takes the correlation away,
-    /// half from each.
+    /// towards the other because they are correlated by chance: separation takes the correlation
+    /// away, half from each.
     pub fn chance(&self, i: usize, j: usize) -> f64 {
         0.25 * self.mean(i, j, |_| 1.0) / self.n
     }

@@ -111,7 +111,10 @@ fn smooth(scales: &[f64], n_samples: usize, seed: u64) -> Mat<f64> {
         let values = noise.windows(kernel.len());
         let values = values.map(|window| window.iter().zip(&kernel).map(|(w, k)| w * k).sum());
         let column = sources.col_as_slice_mut(source);
-        column.iter_mut().zip(values).for_each(|(slot, v)| *slot = v);
+        column
+            .iter_mut()
+            .zip(values)
+            .for_each(|(slot, v)| *slot = v);
     }
     sources
 }

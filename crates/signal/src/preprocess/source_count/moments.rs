@@ -24,8 +24,6 @@ pub(super) struct Family {
     pub witness: Witness,
     /// Lags of a family of lagged covariances; empty for one of variances.
     pub lags: Vec<usize>,
-    /// Parts of the recording of a family of variances; 0 for one of lagged covariances.
-    pub parts: usize,
     /// Of all samples.
     pub matrices: Vec<Mat<f64>>,
     /// Of each half of them.
@@ -36,7 +34,7 @@ impl Family {
     /// Number of independent matrices of the whole.
     pub fn freedom(&self) -> usize {
         match self.witness {
-            Witness::Variance => self.parts - 1,
+            Witness::Variance => PARTS - 1,
             _ => self.matrices.len(),
         }
     }
@@ -44,14 +42,13 @@ impl Family {
     /// Number of independent matrices of a half.
     pub fn freedom_of_half(&self) -> usize {
         match self.witness {
-            Witness::Variance => self.parts / 2 - 1,
+            Witness::Variance => PARTS / 2 - 1,
             _ => self.matrices.len(),
         }
     }
 }
 
-/// All families: lagged covariances first, then variances of parts, and last those of single blocks,
-/// for sources whose variance changes quickly.
+/// All families, lagged covariances first.
 pub(super) fn families(samples: &Samples) -> Vec<Family> {
     let longest = samples.values.nrows() / LAG_SHARE;
     let lags: Vec<usize> = MANY_LAGS
@@ -65,7 +62,6 @@ pub(super) fn families(samples: &Samples) -> Vec<Family> {
         let half = |h: usize| sums.iter().map(|sum| sum[h].scaled()).collect();
         Family {
             witness: Witness::Spectrum,
-            parts: 0,
             lags: lags
                 .iter()
                 .copied()
@@ -81,8 +77,7 @@ pub(super) fn families(samples: &Samples) -> Vec<Family> {
     vec![
         of_lags(&FEW_LAGS),
         of_lags(&MANY_LAGS),
-        of_variances(samples, PARTS),
-        of_variances(samples, BLOCKS),
+        of_variances(samples),
     ]
 }
 
@@ -131,14 +126,14 @@ fn add_products(sum: &mut Mat<f64>, values: MatRef<'_, f64>, rows: Range<usize>,
     matmul(sum, Accum::Add, now.transpose(), later, 1.0, Par::Seq);
 }
 
-/// (C_b − I)·√(n_b/2) of every one of `parts` parts b, and, of each half, less what its parts have in common:
+/// (C_b − I)·√(n_b/2) of every part b, and, of each half, less what its parts have in common:
 /// otherwise one half would know the variance of the other, since both add up to 1.
-fn of_variances(samples: &Samples, parts: usize) -> Family {
+fn of_variances(samples: &Samples) -> Family {
     let p = samples.n_directions();
     let part = |part: usize| {
         let mut products = Mat::zeros(p, p);
         let mut n = 0;
-        for block in &samples.blocks[Block::of_part(part, parts)] {
+        for block in &samples.blocks[Block::of_part(part)] {
             let rows = block.rows.clone();
             add_products(&mut products, samples.values.as_ref(), rows.clone(), 0);
             n += samples.n_pairs(rows, 0);
@@ -149,7 +144,7 @@ fn of_variances(samples: &Samples, parts: usize) -> Family {
             scale * (products[(i, j)] - expected)
         })
     };
-    let matrices: Vec<Mat<f64>> = (0..parts).map(part).collect();
+    let matrices: Vec<Mat<f64>> = (0..PARTS).map(part).collect();
     let half = |parts: &[Mat<f64>]| {
         let mut mean = Mat::zeros(p, p);
         parts.iter().for_each(|matrix| mean += matrix);
@@ -159,8 +154,7 @@ fn of_variances(samples: &Samples, parts: usize) -> Family {
     Family {
         witness: Witness::Variance,
         lags: Vec::new(),
-        parts,
-        halves: [half(&matrices[..parts / 2]), half(&matrices[parts / 2..])],
+        halves: [half(&matrices[..PARTS / 2]), half(&matrices[PARTS / 2..])],
         matrices,
     }
 }

@@ -21,8 +21,8 @@ pub(super) const RESAMPLES: usize = 200;
 pub(super) enum Probe {
     /// Its autocorrelations at these lags.
     Lags(Vec<usize>),
-    /// The variances of so many parts of the recording.
-    Variance(usize),
+    /// The variances of the parts of the recording.
+    Variance,
     /// Its values.
     Distribution,
 }
@@ -31,7 +31,7 @@ impl Probe {
     /// What a family of moments asks.
     pub fn of(family: &Family) -> Probe {
         match family.witness {
-            Witness::Variance => Probe::Variance(family.parts),
+            Witness::Variance => Probe::Variance,
             _ => Probe::Lags(family.lags.clone()),
         }
     }
@@ -39,7 +39,7 @@ impl Probe {
     pub fn witness(&self) -> Witness {
         match self {
             Probe::Lags(_) => Witness::Spectrum,
-            Probe::Variance(_) => Witness::Variance,
+            Probe::Variance => Witness::Variance,
             Probe::Distribution => Witness::Distribution,
         }
     }
@@ -104,16 +104,15 @@ impl Sums {
                     total(sums, 0..BLOCKS).powi(2) / total(numbers, 0..BLOCKS).max(1.0)
                 })
                 .sum(),
-            Probe::Variance(parts) => {
+            Probe::Variance => {
                 let (sums, numbers) = (&self.sums[0], &self.numbers[0]);
                 let variance = total(sums, 0..BLOCKS) / total(numbers, 0..BLOCKS).max(1.0);
                 let part = |part: usize| {
-                    let blocks = Block::of_part(part, parts);
-                    let n = total(numbers, blocks.clone());
-                    let off = total(sums, blocks) - n * variance;
+                    let n = total(numbers, Block::of_part(part));
+                    let off = total(sums, Block::of_part(part)) - n * variance;
                     off * off / (2.0 * n.max(1.0))
                 };
-                (0..parts).map(part).sum::<f64>() / (variance * variance).max(f64::MIN_POSITIVE)
+                (0..PARTS).map(part).sum::<f64>() / (variance * variance).max(f64::MIN_POSITIVE)
             }
             Probe::Distribution => {
                 let n = total(&self.numbers[0], 0..BLOCKS).max(1.0);
@@ -162,7 +161,7 @@ fn draws() -> Vec<[f64; BLOCKS]> {
     let mut draw = || {
         let mut times = [0.0; BLOCKS];
         for part in 0..PARTS {
-            let blocks = Block::of_part(part, PARTS);
+            let blocks = Block::of_part(part);
             for _ in blocks.clone() {
                 times[rng.random_range(blocks.clone())] += 1.0;
             }
@@ -180,9 +179,8 @@ mod tests {
     fn every_draw_has_as_many_blocks_of_each_part() {
         for times in draws() {
             for part in 0..PARTS {
-                let blocks = Block::of_part(part, PARTS);
-                let n: f64 = times[blocks.clone()].iter().sum();
-                assert_eq!(n, blocks.len() as f64);
+                let n: f64 = times[Block::of_part(part)].iter().sum();
+                assert_eq!(n, Block::of_part(part).len() as f64);
             }
         }
         assert_ne!(draws()[0], draws()[1]);

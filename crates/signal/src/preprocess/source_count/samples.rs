@@ -34,9 +34,9 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// The blocks of one of `parts` parts.
-    pub fn of_part(part: usize, parts: usize) -> Range<usize> {
-        part * BLOCKS / parts..(part + 1) * BLOCKS / parts
+    /// The blocks of a part.
+    pub fn of_part(part: usize) -> Range<usize> {
+        part * BLOCKS_A_PART..(part + 1) * BLOCKS_A_PART
     }
 
     /// Rows of the block that have a row `lag` later.

@@ -38,7 +38,7 @@ const BEYOND_DOUBT: f64 = 8.0;
 pub enum Witness {
     /// Autocorrelations.
     Spectrum,
-    /// A variance that changes from one part of the recording to another.
+    /// A variance that changes from one eighth of the recording to another.
     Variance,
     /// Values that are not those of a Gaussian.
     Distribution,
@@ -198,14 +198,14 @@ impl<'a> Search<'a> {
 
     /// The matrices by which subspaces are refined: few lags are among the many.
     fn matrices(&self) -> Vec<Mat<f64>> {
-        of_families(&self.families[1..])
+        let families = self.families[1..].iter();
+        families
+            .flat_map(|family| family.matrices.clone())
+            .collect()
     }
 
     fn keep_what_is_beyond_doubt(&mut self) {
-        // What noise has in them adds up, so that many matrices that hardly ever say anything would
-        // make doubtful what is not: those of single blocks are left out.
-        let last = self.families.len() - 1;
-        let matrices = of_families(&self.families[1..last]);
+        let matrices = self.matrices();
         let p = self.samples.n_directions();
         let limit = BEYOND_DOUBT * (matrices.len() * p) as f64;
         let sum = directions::squares(&matrices, Mat::<f64>::identity(p, p).as_ref());
@@ -220,7 +220,7 @@ impl<'a> Search<'a> {
         };
         for i in (p - q..p).rev() {
             let direction = eigen.U().subcols(i, 1);
-            let loudest = self.families[1..last].iter().max_by(|a, b| {
+            let loudest = self.families[1..].iter().max_by(|a, b| {
                 let rows = |family: &Family| row_square(&family.matrices, direction);
                 rows(a).total_cmp(&rows(b))
             });
@@ -323,12 +323,6 @@ fn together(first: Option<f64>, second: Option<f64>) -> f64 {
         (Some(first), Some(second)) => (first + second) / 2f64.sqrt(),
         _ => f64::NEG_INFINITY,
     }
-}
-
-/// The matrices of these families.
-fn of_families(families: &[Family]) -> Vec<Mat<f64>> {
-    let matrices = families.iter().flat_map(|family| family.matrices.clone());
-    matrices.collect()
 }
 
 /// Σ_j ‖M_j·w‖².

@@ -186,14 +186,3 @@ fn a_source_that_both_halves_have_is_kept_though_the_whole_shows_none() {
     // It is kept in the resampled recordings too, and not only by luck in this one.
     assert!(structure.shares[0].n_sources == 2, "{structure:#?}");
 }
-
-#[test]
-fn a_variance_that_changes_quickly_belongs_to_a_source() {
-    let mut wrong = 0;
-    for seed in 0..4 {
-        let mixed = problem(SourceKind::SegmentGaussian, 5, 7, 0.1, seed);
-        let found = count(mixed, CountMethod::Structure).n_sources;
-        wrong += usize::from(found != 5);
-    }
-    assert!(wrong <= 1, "{wrong} of 4");
-}
