@@ -145,7 +145,8 @@ class StrTransformer(Fitting):
         Smoothed objective at the end, by which restarts are ranked.
     restarts_ : list of dict
         All restarts: ``restart``, ``seed``, ``objective``, ``stop_reason``, ``converged``,
-        ``agreement`` (least |correlation| of its sources with the kept ones, where compared).
+        ``agreement`` (least |correlation| of its sources with the kept ones, where compared),
+        ``agreement_by_source`` (all of them, by kept source).
     seed_ : int
         The seed of the run.
     config_ : dict
@@ -351,19 +352,23 @@ class StrTransformer(Fitting):
         return known[1]
 
     def verdicts(
-        self, X: ArrayLike | None = None, *, replicates: int = 0
+        self, X: ArrayLike | None = None, *, replicates: int = 20, reruns: int = 0
     ) -> list[dict[str, Any]]:
-        """Which sources to trust: an error bar, a replication score and a finding for each.
+        """Which sources to trust: an error bar, replication scores and a finding for each.
 
         Do samples from which a model has not learned prefer a pair of sources to mixtures of the
-        two? Spectra and changing variances are held out by folds; what they leave in doubt is
-        judged by networks that have learned from the other half of the recording.
+        two? Spectra and changing variances are held out by folds; what they leave in doubt is held
+        against simulated pairs of one spectrum, and then judged by networks that have learned from
+        the other half of the recording.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), frame or Recording, default=None
             What the estimator was fitted on; only needed where it was loaded or unpickled since.
-        replicates : int, default=0
+        replicates : int, default=20
+            Recordings put together from blocks of this one, in which sources are looked for again by
+            the kernel energy, as the preset ``"fast"`` has it.
+        reruns : int, default=0
             Further runs with other seeds, in which sources are looked for again. Each takes the
             time of the fit.
 
@@ -375,11 +380,15 @@ class StrTransformer(Fitting):
             the sources from which it is not told), ``interference`` (the amplitude of others to
             be expected in it, 0 to 1), ``replication`` (the lowest correlation with which it was found
             again, or ``None``), ``found_again`` (the share of ``replicates`` that have it, or
-            ``None``), ``evidence`` and ``structure`` (nats in favour of it over a mixture and over
-            white noise), ``words``.
+            ``None``), ``restarts`` (in how many restarts it was found, and how many were compared,
+            or ``None``), ``reruns`` (the share of those that have it, or ``None``), ``evidence`` and
+            ``structure`` (nats in favour of it over a mixture and over white noise),
+            ``beyond_twins`` (standard deviations by which it differs more from another source than
+            two of one spectrum, or ``None``), ``words``.
         """
         check_is_fitted(self)
-        return self.model_.verdicts(self._recording_again(X), replicates=replicates)
+        recording = self._recording_again(X)
+        return self.model_.verdicts(recording, replicates=replicates, reruns=reruns)
 
     @property
     def labels_(self) -> list[dict[str, Any]]:

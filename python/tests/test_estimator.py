@@ -548,9 +548,11 @@ def test_verdicts(tmp_path):
         assert verdict["finding"] == "resolved"
         assert verdict["mixed_with"] == []
         assert 0 < verdict["interference"] < 0.3
-        assert verdict["found_again"] is None
-    again = separator.verdicts(replicates=1)
-    assert [verdict["found_again"] for verdict in again] == [1.0, 1.0]
+        assert verdict["found_again"] > 0.9
+        assert verdict["restarts"] is None and verdict["reruns"] is None
+    again = separator.verdicts(replicates=0, reruns=1)
+    assert [verdict["reruns"] for verdict in again] == [1.0, 1.0]
+    assert [verdict["found_again"] for verdict in again] == [None, None]
     unpickled = pickle.loads(pickle.dumps(separator))
     with pytest.raises(ValueError, match="give it as `X`"):
         unpickled.verdicts()

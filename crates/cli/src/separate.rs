@@ -91,6 +91,15 @@ pub struct Separate {
     /// Save a checkpoint every so many seconds: what a crash may cost
     #[arg(long, default_value_t = 60, value_name = "SECONDS")]
     autosave: u32,
+    /// Recordings put together from blocks of this one, to see which sources are found again in
+    /// them by the kernel energy, as `fast` has it
+    #[arg(
+        long,
+        default_value_t = 20,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(..=1000)
+    )]
+    replicates: u16,
     /// Further runs with other seeds, to see which sources are found again: each takes the time of
     /// the run
     #[arg(
@@ -99,9 +108,9 @@ pub struct Separate {
         value_name = "N",
         value_parser = clap::value_parser!(u16).range(..=1000)
     )]
-    replicates: u16,
+    reruns: u16,
     /// Do not judge which sources to trust
-    #[arg(long, conflicts_with = "replicates")]
+    #[arg(long, conflicts_with_all = ["replicates", "reruns"])]
     no_verdicts: bool,
     /// Replace the folder of an earlier run
     #[arg(long)]
@@ -319,6 +328,7 @@ impl Separate {
             autosave: Duration::from_secs(self.autosave.into()),
             verdicts: (!self.no_verdicts).then_some(VerdictOptions {
                 replicates: self.replicates.into(),
+                reruns: self.reruns.into(),
             }),
             command: typed.to_vec(),
             needed,

@@ -36,8 +36,8 @@ fn every_source_has_a_finding() {
     assert_eq!(ran.stdout.matches("resolved").count(), 2, "{}", ran.stdout);
     let csv = place.text("run/verdicts.csv");
     let mut lines = csv.lines();
-    let header =
-        "source,finding,mixed_with,interference,replication,found_again,evidence,structure";
+    let header = "source,finding,mixed_with,interference,replication,found_again,restarts_found,\
+                  restarts_compared,reruns,evidence,beyond_twins,structure";
     assert_eq!(lines.next(), Some(header));
     for (name, line) in ["s1", "s2"].into_iter().zip(lines) {
         assert!(line.starts_with(&format!("{name},resolved,,0.")), "{line}");
@@ -56,20 +56,20 @@ fn every_source_has_a_finding() {
             .contains("every other source")
     );
     assert!(verdict["interference"].as_f64().unwrap() < 0.3);
-    assert!(verdict["found_again"].is_null());
+    assert!(verdict["found_again"].as_f64().unwrap() > 0.9);
+    assert!(verdict["reruns"].is_null() && verdict["restarts"].is_null());
     let files = summary["files"].as_array().unwrap();
     assert!(files.contains(&"verdicts.csv".into()));
 }
 
 #[test]
-fn further_runs_are_made_where_they_are_asked_for() {
+fn further_runs_and_drawn_recordings_are_made_as_they_are_asked_for() {
     let place = place();
-    let ran = separate(&place, "run", &["--replicates", "2"]);
+    let ran = separate(&place, "run", &["--replicates", "0", "--reruns", "2"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    assert_eq!(
-        place.json("run/summary.json")["verdicts"][0]["found_again"],
-        1.0
-    );
+    let verdict = &place.json("run/summary.json")["verdicts"][0];
+    assert_eq!(verdict["reruns"], 1.0);
+    assert!(verdict["found_again"].is_null());
 }
 
 #[test]
@@ -84,4 +84,6 @@ fn sources_are_not_judged_where_nobody_wants_it() {
     assert_eq!(ran.status, 2);
     assert!(ran.stderr.contains("cannot be used with"), "{}", ran.stderr);
     assert!(!place.path("other").exists());
+    let ran = separate(&place, "other", &["--no-verdicts", "--reruns", "2"]);
+    assert_eq!(ran.status, 2, "{}", ran.stderr);
 }

@@ -156,10 +156,10 @@ pub enum Error {
     VerdictDiverged,
     /// More runs are asked for of one that was started with parts that are not kept.
     #[error(
-        "verdicts: found replicates of a run with {what} of the caller's own, expected one that \
-         its configuration alone describes; ask for 0 replicates"
+        "verdicts: found reruns of a run with {what} of the caller's own, expected one that \
+         its configuration alone describes; ask for 0 reruns"
     )]
-    ReplicatesOfOwnParts {
+    RerunsOfOwnParts {
         /// Which part.
         what: &'static str,
     },

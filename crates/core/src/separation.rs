@@ -484,6 +484,7 @@ impl Separation {
             stop: self.record.stop,
             converged: self.record.converged,
             agreement: None,
+            agreement_by_source: Vec::new(),
         }
     }
 

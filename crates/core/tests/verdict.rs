@@ -4,7 +4,9 @@ use faer::Mat;
 use rand_distr::{Distribution, StandardNormal};
 use strt_signal::random::{Stream, rng};
 use strt_synth::{MixingKind, Problem, ProblemSpec, SourceKind};
-use strtransformer::verdict::{Finding, Verdict, VerdictOptions};
+use strtransformer::config::Init;
+use strtransformer::train::RestartSummary;
+use strtransformer::verdict::{Finding, Recurrence, Verdict, VerdictOptions};
 use strtransformer::{Config, Recording, Separation, separate};
 
 /// Resonances at these angles; an angle of NaN is white noise.
@@ -80,7 +82,8 @@ fn sources_of_different_spectra_are_resolved_and_their_error_bars_hold() {
             assert!(verdict.interference < 0.2, "{verdict:?}");
             assert!(error < 3.0 * verdict.interference, "{error}: {verdict:?}");
             assert!(verdict.replication.unwrap() > 0.9, "{verdict:?}");
-            assert!(verdict.mixed_with.is_empty() && verdict.found_again.is_none());
+            assert!(verdict.found_again.unwrap() > 0.9, "{verdict:?}");
+            assert!(verdict.mixed_with.is_empty() && verdict.reruns.is_none());
         }
     }
 }
@@ -166,13 +169,47 @@ fn further_runs_say_in_how_many_of_them_a_source_is_found() {
     let problem = problem(&[0.2, 1.2], 600, 2);
     let recording = problem.recording().unwrap();
     let separation = separate(&recording, &Config::fast(2)).unwrap();
-    let options = VerdictOptions { replicates: 2 };
+    let options = VerdictOptions {
+        replicates: 0,
+        reruns: 2,
+    };
     let verdicts = separation.verdicts(&recording, options).unwrap();
-    assert!(
-        verdicts
-            .iter()
-            .all(|verdict| verdict.found_again == Some(1.0))
-    );
+    for verdict in verdicts {
+        assert_eq!((verdict.reruns, verdict.found_again), (Some(1.0), None));
+    }
+}
+
+#[test]
+fn every_source_says_in_how_many_restarts_it_was() {
+    // Twins, which each restart turns as it likes, and a third that all of them have.
+    let problem = problem(&[0.5, 0.5, 1.2], 600, 4);
+    let recording = problem.recording().unwrap();
+    let mut config = Config::new(3);
+    config.branches.patch_sizes = vec![4, 8];
+    (config.branches.d_model, config.branches.n_heads) = (8, 2);
+    config.optimizer.steps = Some(30);
+    config.restarts = Some(3);
+    config.sources.init = Some(Init::Random);
+    let separation = separate(&recording, &config).unwrap();
+    let verdicts = judge(&separation, &recording);
+    let compared: Vec<&RestartSummary> = separation
+        .restarts()
+        .iter()
+        .filter(|restart| restart.agreement.is_some())
+        .collect();
+    assert!(!compared.is_empty());
+    for (k, verdict) in verdicts.iter().enumerate() {
+        let by_source = compared.iter().map(|r| r.agreement_by_source[k]);
+        let recurrence = Recurrence {
+            found: by_source.filter(|likeness| *likeness >= 0.9).count(),
+            compared: compared.len(),
+        };
+        assert_eq!(verdict.restarts, Some(recurrence), "{verdict:?}");
+    }
+    for restart in compared {
+        let least = restart.agreement_by_source.iter().copied();
+        assert_eq!(restart.agreement, least.min_by(f64::total_cmp));
+    }
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn encode(running: &[Checkpoint], finished: &[RestartSummary]) -> Encoded {
         channels: running.first().map_or(0, |c| c.shape.1),
         fingerprint: running.first().map_or(0, |c| c.fingerprint),
         running: running.iter().map(Running::of).collect(),
-        finished: finished.iter().copied().map(Restart).collect(),
+        finished: finished.iter().cloned().map(Restart).collect(),
     };
     let mut out = Encoder::new(Format::Checkpoint, &config, &state);
     for checkpoint in running {

@@ -118,7 +118,7 @@ fn encode(record: &Record) -> Encoded {
         steps: record.steps,
         seed: record.seed,
         restart: record.restart,
-        restarts: record.restarts.iter().copied().map(Restart).collect(),
+        restarts: record.restarts.iter().cloned().map(Restart).collect(),
         smoothed_objective: Number(record.smoothed_objective),
         terms: record.terms,
         pieces: Some(&record.pieces)

@@ -76,10 +76,12 @@ struct RestartRecord {
     converged: bool,
     #[serde(default)]
     agreement: Option<f64>,
+    #[serde(default)]
+    agreement_by_source: Vec<f64>,
 }
 
 /// One entry of a list of restarts.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Restart(#[serde(with = "RestartRecord")] pub RestartSummary);
 

@@ -276,6 +276,7 @@ impl Model {
             dict.set_item("stop_reason", name(restart.stop))?;
             dict.set_item("converged", restart.converged)?;
             dict.set_item("agreement", restart.agreement)?;
+            dict.set_item("agreement_by_source", &restart.agreement_by_source)?;
             Ok(dict)
         });
         restarts.collect()
@@ -447,17 +448,18 @@ impl Model {
     }
 
     /// Which sources of what the model was trained on to trust: a dict each.
-    #[pyo3(signature = (recording=None, *, replicates=0))]
+    #[pyo3(signature = (recording=None, *, replicates=20, reruns=0))]
     fn verdicts<'py>(
         &self,
         py: Python<'py>,
         recording: Option<&Recording>,
         replicates: usize,
+        reruns: usize,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let recording = self.given_or_trained(recording)?;
         let verdicts = py
             .detach(|| {
-                let options = VerdictOptions { replicates };
+                let options = VerdictOptions { replicates, reruns };
                 self.separation.verdicts(recording, options)
             })
             .map_err(errors::of_core)?;
@@ -470,7 +472,11 @@ impl Model {
             dict.set_item("interference", summary.interference)?;
             dict.set_item("replication", summary.replication)?;
             dict.set_item("found_again", summary.found_again)?;
+            let restarts = summary.restarts.map(|r| (r.found, r.compared));
+            dict.set_item("restarts", restarts)?;
+            dict.set_item("reruns", summary.reruns)?;
             dict.set_item("evidence", summary.evidence)?;
+            dict.set_item("beyond_twins", summary.beyond_twins)?;
             dict.set_item("structure", summary.structure)?;
             dict.set_item("words", summary.words)?;
             Ok(dict)

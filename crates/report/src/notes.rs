@@ -15,6 +15,12 @@ pub struct Verdict {
     pub interference: f64,
     /// How well the source is found again (0 to 1), where that is known.
     pub replication: Option<f64>,
+    /// The share of drawn recordings that have it.
+    pub found_again: Option<f64>,
+    /// In how many restarts it was found again, and how many were compared.
+    pub restarts: Option<(usize, usize)>,
+    /// The share of further runs that have it.
+    pub reruns: Option<f64>,
     /// The finding in a sentence.
     pub words: String,
 }
@@ -59,6 +65,9 @@ impl Notes {
                 finding: verdict.finding.clone(),
                 interference: verdict.interference,
                 replication: verdict.replication,
+                found_again: verdict.found_again,
+                restarts: verdict.restarts.map(|r| (r.found, r.compared)),
+                reruns: verdict.reruns,
                 words: verdict.words.clone(),
             })
         });

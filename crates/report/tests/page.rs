@@ -216,7 +216,8 @@ fn what_others_found_is_shown() {
     for part in [
         "mixed with s2",
         "a blink &#38; more, 87 %",
-        "Found again with |correlation| 0.75",
+        "Found again with |correlation| 0.75 or more in other parts or runs, in 60 % of the \
+         drawings of blocks, in 1 of 3 other restarts.",
         "\"name\":\"a blink & more\",\"sample\":40",
     ] {
         assert!(html.contains(part), "{part}");
@@ -228,6 +229,9 @@ fn what_others_found_is_shown() {
         finding: "noise".into(),
         interference: 0.5,
         replication: Some(0.1),
+        found_again: None,
+        restarts: None,
+        reruns: None,
         words: String::new(),
     };
     let notes = Notes {

@@ -22,6 +22,8 @@ pub enum Stream {
     Baseline,
     /// Starts and resampled recordings of the estimated number of sources.
     Count,
+    /// Simulated sources and drawn blocks by which sources are judged.
+    Verdict,
     /// Draws of training step n.
     Step(u64),
 }
@@ -36,6 +38,7 @@ pub fn rng(seed: u64, stream: Stream) -> ChaCha8Rng {
         Stream::Check => 3,
         Stream::Baseline => 4,
         Stream::Count => 5,
+        Stream::Verdict => 6,
         Stream::Step(n) => 16 + n,
     });
     rng

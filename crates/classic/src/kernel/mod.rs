@@ -15,6 +15,7 @@
 //! 45(7), 1997). It sees nothing but second-order statistics: sources with equal spectra and equal
 //! changes of variance stay mixed.
 
+mod blocks;
 mod energy;
 mod fit;
 mod form;
@@ -22,6 +23,7 @@ mod minimize;
 mod moments;
 mod toeplitz;
 
+pub use blocks::Blocks;
 pub use energy::SourceEnergy;
 pub use form::{Form, Lengths};
 pub use moments::{Moments, regained};

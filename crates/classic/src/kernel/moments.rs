@@ -51,6 +51,16 @@ impl Moments {
         }
     }
 
+    /// Those that were worked out elsewhere, (Q·K)×K, of `n_valid` samples.
+    pub(super) fn from_parts(shares: Vec<Vec<f64>>, n_valid: usize, stacked: Mat<f64>) -> Moments {
+        Moments {
+            k: stacked.ncols(),
+            shares,
+            n_valid,
+            stacked,
+        }
+    }
+
     /// Those of further forms below those of the first, of the same components.
     pub(super) fn stack(first: &Moments, further: &Moments) -> Moments {
         let shares = first.shares.iter().chain(&further.shares);

@@ -1,27 +1,51 @@
 //! Whether two restarts have found the same sources.
 //!
-//! In: the sources of both. Out: the |correlation| of the pair that has least in common, when each
-//! source of the one is paired with its likeness in the other. An end that was reached twice is no
-//! accident; of one that was reached once, J alone has to say whether it is better than another, and
-//! J has been learned by heart to some part.
+//! In: the sources of both. Out: the |correlation| of every source of the one with its likeness in
+//! the other, when each is paired with one. An end that was reached twice is no accident; of one
+//! that was reached once, J alone has to say whether it is better than another, and J has been
+//! learned by heart to some part.
 
 use faer::{Mat, MatRef};
 use strt_signal::assignment;
 use strt_signal::columns::col;
 
-/// The least |correlation| of paired sources over the samples that neither misses.
-pub(super) fn agreement(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
+/// What two restarts have in common.
+pub(super) struct Agreement {
+    first: Vec<f64>,  // by source of the first
+    second: Vec<f64>, // by source of the second
+}
+
+impl Agreement {
+    /// |correlation| with its pair, by source of the first.
+    pub fn of_first(self) -> Vec<f64> {
+        self.first
+    }
+
+    /// |correlation| with its pair, by source of the second.
+    pub fn of_second(self) -> Vec<f64> {
+        self.second
+    }
+}
+
+/// Pairs the sources of both, by |correlation| over the samples that neither misses.
+pub(super) fn agreement(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Agreement {
     let k = a.ncols();
     let correlations = Mat::from_fn(k, k, |i, j| correlation(col(a, i), col(b, j)).abs());
     if correlations
         .col_iter()
         .any(|column| column.iter().any(|c| c.is_nan()))
     {
-        return 0.0; // a source that does not vary, or is not finite, agrees with none
+        // A source that does not vary, or is not finite, agrees with none, nor do those beside it.
+        return Agreement {
+            first: vec![0.0; k],
+            second: vec![0.0; k],
+        };
     }
     let pairs = assignment::minimal((-&correlations).as_ref());
-    let paired = pairs.iter().enumerate().map(|(i, &j)| correlations[(i, j)]);
-    paired.fold(1.0, f64::min)
+    let first: Vec<f64> = (0..k).map(|i| correlations[(i, pairs[i])]).collect();
+    let mut second = vec![0.0; k];
+    pairs.iter().zip(&first).for_each(|(&j, c)| second[j] = *c);
+    Agreement { first, second }
 }
 
 /// Of the samples that neither misses.
@@ -58,26 +82,33 @@ mod tests {
     fn order_sign_and_scale_do_not_matter() {
         let a = waves();
         let b = Mat::from_fn(400, 3, |t, k| -3.0 * a[(t, (k + 1) % 3)] + 1.0);
-        assert!(agreement(a.as_ref(), b.as_ref()) > 1.0 - 1e-12);
+        let found = agreement(a.as_ref(), b.as_ref()).of_first();
+        assert!(found.iter().all(|c| *c > 1.0 - 1e-12));
     }
 
     #[test]
-    fn one_pair_that_is_mixed_decides() {
+    fn those_that_are_mixed_are_seen_wherever_they_stand() {
         let a = waves();
         let (c, s) = (0.6f64.cos(), 0.6f64.sin());
         let b = Mat::from_fn(400, 3, |t, k| match k {
-            0 => c * a[(t, 0)] + s * a[(t, 1)],
-            1 => c * a[(t, 1)] - s * a[(t, 0)],
+            1 => c * a[(t, 0)] + s * a[(t, 1)],
+            2 => c * a[(t, 1)] - s * a[(t, 0)],
             _ => a[(t, 2)],
         });
-        assert!((agreement(a.as_ref(), b.as_ref()) - c).abs() < 0.02);
+        let near = |found: Vec<f64>, expected: [f64; 3]| {
+            let off = found.iter().zip(expected).map(|(x, y)| (x - y).abs());
+            assert!(off.fold(0.0, f64::max) < 0.02, "{found:?}");
+        };
+        near(agreement(a.as_ref(), b.as_ref()).of_first(), [c, c, 1.0]);
+        near(agreement(a.as_ref(), b.as_ref()).of_second(), [1.0, c, c]);
     }
 
     #[test]
     fn what_is_not_finite_agrees_with_nothing() {
         let (a, mut b) = (waves(), waves());
-        assert_eq!(agreement(a.as_ref(), Mat::zeros(400, 3).as_ref()), 0.0);
+        let nothing = Mat::zeros(400, 3);
+        assert_eq!(agreement(a.as_ref(), nothing.as_ref()).of_first(), [0.0; 3]);
         b[(3, 1)] = f64::INFINITY;
-        assert_eq!(agreement(a.as_ref(), b.as_ref()), 0.0);
+        assert_eq!(agreement(a.as_ref(), b.as_ref()).of_second(), [0.0; 3]);
     }
 }

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// How one restart ended.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RestartSummary {
     /// Index of the restart.
     pub restart: usize,
@@ -37,9 +37,25 @@ pub struct RestartSummary {
     /// The least |correlation| of its sources with those that were kept; `None` for the restart
     /// that was kept and for those that were never compared with it.
     pub agreement: Option<f64>,
+    /// |correlation| of every source that was kept with the one of this restart that is paired with
+    /// it; empty where `agreement` is `None`.
+    #[serde(default)]
+    pub agreement_by_source: Vec<f64>,
 }
 
 impl RestartSummary {
+    /// Compared with the restart that is kept, whose sources have these likenesses here.
+    fn compared(&mut self, by_source: Vec<f64>) {
+        self.agreement = Some(by_source.iter().copied().fold(1.0, f64::min));
+        self.agreement_by_source = by_source;
+    }
+
+    /// Never compared with the restart that is kept.
+    fn not_compared(&mut self) {
+        self.agreement = None;
+        self.agreement_by_source = Vec::new();
+    }
+
     /// Whether it found what was kept.
     pub(crate) fn agrees(&self, least: f64) -> bool {
         self.agreement.is_some_and(|agreement| agreement >= least)
@@ -112,7 +128,7 @@ enum Restart {
 impl Restart {
     fn ended(&self) -> Option<RestartSummary> {
         match self {
-            Restart::Ended(summary) => Some(*summary),
+            Restart::Ended(summary) => Some(summary.clone()),
             _ => None,
         }
     }
@@ -237,7 +253,7 @@ impl Session {
         }
         for summary in &state.finished {
             match session.restarts.get_mut(summary.restart) {
-                Some(place @ Restart::Waiting) => *place = Restart::Ended(*summary),
+                Some(place @ Restart::Waiting) => *place = Restart::Ended(summary.clone()),
                 _ => return Err(refuse(&state)),
             }
         }
@@ -376,7 +392,7 @@ impl Session {
             match restart {
                 Restart::Waiting => {}
                 Restart::Running(trainer) => state.running.push(trainer.checkpoint()),
-                Restart::Ended(summary) => state.finished.push(*summary),
+                Restart::Ended(summary) => state.finished.push(summary.clone()),
             }
         }
         state
@@ -464,8 +480,8 @@ impl Shared<'_> {
             }
             seen.push(place);
         }
-        for (mut place, summary) in seen.into_iter().zip(&ended.summaries) {
-            *place = Restart::Ended(*summary);
+        for (mut place, summary) in seen.into_iter().zip(ended.summaries) {
+            *place = Restart::Ended(summary);
         }
         *best = ended.best;
     }
@@ -493,14 +509,18 @@ impl Ended {
         match self.best.take() {
             None => self.best = Some(found),
             Some(best) => {
-                let common = Some(agreement(best.sources(), found.sources()));
+                let common = agreement(best.sources(), found.sources());
                 if summary.is_better_than(&best.summary()) {
-                    for before in &mut self.summaries {
-                        before.agreement = common.filter(|_| before.restart == best.restart());
+                    self.summaries
+                        .iter_mut()
+                        .for_each(RestartSummary::not_compared);
+                    let mut before = self.summaries.iter_mut();
+                    if let Some(before) = before.find(|s| s.restart == best.restart()) {
+                        before.compared(common.of_second());
                     }
                     self.best = Some(found);
                 } else {
-                    summary.agreement = common;
+                    summary.compared(common.of_first());
                     self.best = Some(best);
                 }
             }

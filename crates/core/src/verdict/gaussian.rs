@@ -2,8 +2,8 @@
 //! out.
 //!
 //! **Spectrum.** The kernel energy g(m) is an entropy; its tangent at the moments of the other
-//! folds is the cross-entropy of this fold under their spectrum. With d_i = ∂g/∂m there and M the moments
-//! of the fold,
+//! folds is the cross-entropy of this fold under their spectrum. With d_i = ∂g/∂m there and M the
+//! moments of the fold,
 //!
 //! ```text
 //! L = n·Σ_l (d_i − d_j)(l)·[ s²·(M_jj − M_ii)(l) + 2cs·M_ij(l) ]
@@ -13,9 +13,6 @@
 //! recording must be little, and slow sources differ at long lags.
 //!
 //! **Variance.** The variance of a block of samples is predicted by its two neighbours.
-//!
-//! Besides: how far sources that have nothing in common are correlated by chance. Separation takes
-//! these correlations away, half from each, and with them a part of the true sources.
 
 use super::evidence::{COSINE, Testimony, pairs, sines};
 use super::judged::Judged;
@@ -46,7 +43,7 @@ fn form(n_samples: usize) -> Form {
 }
 
 /// Moments of all pairs of sources, by segment and lag.
-struct PairMoments {
+pub(super) struct PairMoments {
     values: Mat<f64>,
     n_lags: usize,
     n_sources: usize,
@@ -54,7 +51,7 @@ struct PairMoments {
 }
 
 impl PairMoments {
-    fn new(judged: &Judged, form: &Form) -> PairMoments {
+    pub fn new(judged: &Judged, form: &Form) -> PairMoments {
         let forms = std::slice::from_ref(form);
         let moments = Moments::new(judged.values.as_ref(), judged.rows.view(), forms);
         let k = judged.n_sources();
@@ -69,7 +66,7 @@ impl PairMoments {
         }
     }
 
-    fn at(&self, segment: usize, lag: usize, i: usize, j: usize) -> f64 {
+    pub fn at(&self, segment: usize, lag: usize, i: usize, j: usize) -> f64 {
         self.values[((segment * self.n_lags + lag) * self.n_sources + i, j)]
     }
 
@@ -166,25 +163,4 @@ pub(super) fn variance(judged: &Judged) -> Testimony {
         }
     }
     testimony
-}
-
-/// The variance (K×K) of the angle by which sources that have nothing in common are turned towards
-/// each other because they are correlated by chance, from how their products differ between folds.
-pub(super) fn chance(judged: &Judged) -> Mat<f64> {
-    let form = Form {
-        segments: FOLDS,
-        window: 1,
-        dilations: vec![1],
-        ridge: RIDGE,
-    };
-    let moments = PairMoments::new(judged, &form);
-    let k = judged.n_sources();
-    let n: f64 = moments.n.iter().sum();
-    Mat::from_fn(k, k, |i, j| {
-        let product = |fold: usize| (moments.n[fold] / n, moments.at(fold, 0, i, j));
-        let folds = (0..FOLDS).map(product);
-        let mean: f64 = folds.clone().map(|(share, m)| share * m).sum();
-        let spread: f64 = folds.map(|(share, m)| share * (m - mean).powi(2)).sum();
-        0.25 * spread / (FOLDS - 1) as f64
-    })
 }

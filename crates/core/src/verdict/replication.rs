@@ -1,20 +1,27 @@
-//! Whether sources are found again: in halves of the recording, by restarts, in further runs.
+//! Whether sources are found again: in halves of the recording, in recordings put together from its
+//! blocks, by restarts, in further runs.
 //!
-//! Each half is asked where its own kernel energy is least near the place that the whole recording
-//! has found. That says something of sources that the kernel energy tells apart, and nothing of
-//! others.
+//! Halves and drawn recordings are asked where their own kernel energy is least near the place that
+//! the whole recording has found. That says something of sources that the kernel energy tells
+//! apart, and nothing of others.
 
 use super::judged::Judged;
 use crate::config::{Init, MixerKind};
 use crate::train::{correlation, separate};
 use crate::{Config, Error, Recording, Result, Separation, restart_seed};
 use faer::{Mat, MatRef};
+use rand::RngExt;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use strt_classic::Components;
-use strt_classic::kernel::{Form, refit};
+use strt_classic::kernel::{Blocks, Form, refit};
 use strt_signal::columns::col;
+use strt_signal::random::{Stream, rng};
 
-/// The |correlation| from which on a source has been found again by another run.
+/// The |correlation| from which on a source has been found again.
 const AGAIN: f64 = 0.9;
+/// Blocks of which recordings are put together.
+const BLOCKS: usize = 16;
 /// Seeds of further runs are those of restarts that no run has.
 const FIRST_SEED: usize = 1 << 21;
 
@@ -32,6 +39,64 @@ pub(super) fn of_halves(judged: &Judged, form: &Form) -> Option<Vec<f64>> {
     Some((0..k).map(cosine).collect())
 }
 
+/// The share of `n` recordings, each put together from blocks of this one that are drawn with
+/// replacement, in which the kernel energy has each source again. `None` where it has no answer.
+pub(super) fn of_blocks(judged: &Judged, form: &Form, n: usize, seed: u64) -> Option<Vec<f64>> {
+    let k = judged.n_sources();
+    let whitened = judged.whitened()?;
+    let components = Components::of_rows(whitened.as_ref(), judged.rows.view()).ok()?;
+    let blocks = Blocks::new(&components, form, BLOCKS);
+    let found = Mat::identity(k, k);
+    let mut rng = rng(seed, Stream::Verdict);
+    let mut draw = || {
+        let mut times = [0; BLOCKS];
+        (0..BLOCKS).for_each(|_| times[rng.random_range(0..BLOCKS)] += 1);
+        times
+    };
+    let draws: Vec<[usize; BLOCKS]> = (0..n).map(|_| draw()).collect();
+    let again = |times: &[usize; BLOCKS]| match blocks.refit(times, &found) {
+        // Columns have norm 1, so that this is the |correlation| with the source itself.
+        Some(a) => (0..k).map(|k| a[(k, k)].abs() >= AGAIN).collect(),
+        None => vec![false; k],
+    };
+    let again: Vec<Vec<bool>> = draws.par_iter().map(again).collect();
+    let share = |k: usize| again.iter().filter(|found| found[k]).count() as f64 / n as f64;
+    Some((0..k).map(share).collect())
+}
+
+/// In how many restarts a source was found again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recurrence {
+    /// Those that have it.
+    pub found: usize,
+    /// Those that were compared with the one that was kept.
+    pub compared: usize,
+}
+
+/// What the other restarts of a run say of one source.
+pub(super) struct Restarts {
+    pub recurrence: Recurrence,
+    /// Its largest |correlation| with a source of another restart.
+    pub likeness: f64,
+}
+
+/// What the other restarts say of source k; `None` where none was compared.
+pub(super) fn of_restarts(separation: &Separation, k: usize) -> Option<Restarts> {
+    let restarts = separation.restarts().iter();
+    let likenesses: Vec<f64> = restarts
+        .filter_map(|restart| restart.agreement_by_source.get(k).copied())
+        .collect();
+    let likeness = likenesses.iter().copied().max_by(f64::total_cmp)?;
+    let recurrence = Recurrence {
+        found: likenesses.iter().filter(|&&found| found >= AGAIN).count(),
+        compared: likenesses.len(),
+    };
+    Some(Restarts {
+        recurrence,
+        likeness,
+    })
+}
+
 /// The share of `n` further runs with seeds of their own in which each source is found again.
 ///
 /// # Errors
@@ -42,7 +107,7 @@ pub(super) fn of_runs(
     n: usize,
 ) -> Result<Vec<f64>> {
     let of_run = separation.config();
-    let refuse = |what| Err(Error::ReplicatesOfOwnParts { what });
+    let refuse = |what| Err(Error::RerunsOfOwnParts { what });
     if of_run.mixer.kind == MixerKind::Custom {
         return refuse("a mixer");
     }

@@ -18,6 +18,10 @@ enum Origin {
     Twins,
     /// One resonance and two sources of white noise.
     Noise,
+    /// Smooth Gaussian processes, two of them of one spectrum, which has few independent samples.
+    SlowTwins,
+    /// Processes of these time scales that are less smooth: autoregressions with a double pole.
+    Rough([f64; 3]),
 }
 
 /// Problems of one kind.
@@ -28,7 +32,7 @@ pub struct Family {
 }
 
 /// All families.
-pub const FAMILIES: [Family; 9] = [
+pub const FAMILIES: [Family; 12] = [
     Family::of("gp", Origin::Kind(SourceKind::Gp)),
     Family::of("gpclose", Origin::Kind(SourceKind::GpClose)),
     Family::of("ar", Origin::Kind(SourceKind::Ar)),
@@ -41,6 +45,9 @@ pub const FAMILIES: [Family; 9] = [
     ),
     Family::of("twins", Origin::Twins),
     Family::of("noise", Origin::Noise),
+    Family::of("slowtwins", Origin::SlowTwins),
+    Family::of("rough", Origin::Rough([4.0, 12.0, 40.0])),
+    Family::of("roughtwins", Origin::Rough([10.0, 10.0, 40.0])),
 ];
 
 impl Family {
@@ -58,7 +65,7 @@ impl Family {
         let spec = ProblemSpec {
             kind: match self.origin {
                 Origin::Kind(kind) => kind,
-                Origin::Twins | Origin::Noise => SourceKind::Ar,
+                _ => SourceKind::Ar,
             },
             mixing: if linear {
                 MixingKind::Linear
@@ -85,8 +92,50 @@ impl Family {
                 }
                 spec.generate_from(&sources)
             }
+            Origin::SlowTwins => spec.generate_from(&smooth(&[20.0, 20.0, 6.0], n_samples, seed)),
+            Origin::Rough(scales) => spec.generate_from(&rough(&scales, n_samples, seed)),
         }
     }
+}
+
+/// Gaussian processes of these length-scales: white noise through the kernel exp(−t²/ℓ²).
+fn smooth(scales: &[f64], n_samples: usize, seed: u64) -> Mat<f64> {
+    let mut rng = rng(seed, Stream::Sources);
+    let mut sources = Mat::zeros(n_samples, scales.len());
+    for (source, scale) in scales.iter().enumerate() {
+        let reach = (5.0 * scale).ceil() as i64;
+        let kernel = (-reach..=reach).map(|t| (-(t as f64 / scale).powi(2)).exp());
+        let kernel: Vec<f64> = kernel.collect();
+        let draw = |_| StandardNormal.sample(&mut rng);
+        let noise: Vec<f64> = (0..n_samples + kernel.len() - 1).map(draw).collect();
+        let values = noise.windows(kernel.len());
+        let values = values.map(|window| window.iter().zip(&kernel).map(|(w, k)| w * k).sum());
+        let column = sources.col_as_slice_mut(source);
+        column
+            .iter_mut()
+            .zip(values)
+            .for_each(|(slot, v)| *slot = v);
+    }
+    sources
+}
+
+/// Autoregressions with a double pole exp(−1/scale).
+fn rough(scales: &[f64], n_samples: usize, seed: u64) -> Mat<f64> {
+    let mut rng = rng(seed, Stream::Sources);
+    let mut sources = Mat::zeros(n_samples, scales.len());
+    for (source, scale) in scales.iter().enumerate() {
+        let (pole, mut before) = ((-1.0 / scale).exp(), [0.0, 0.0]);
+        let forgotten = (40.0 * scale) as usize;
+        for t in 0..forgotten + n_samples {
+            let shock: f64 = StandardNormal.sample(&mut rng);
+            let value = 2.0 * pole * before[0] - pole * pole * before[1] + shock;
+            before = [value, before[0]];
+            if t >= forgotten {
+                sources[(t - forgotten, source)] = value;
+            }
+        }
+    }
+    sources
 }
 
 /// Autoregressions of order 2 with a resonance at each of these angles.

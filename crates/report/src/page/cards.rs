@@ -143,9 +143,24 @@ fn verdict_words(verdict: &Verdict) -> VerdictWords {
         finding if finding.starts_with("mixed") => ("open", "⚭"),
         _ => ("open", "?"),
     };
-    let again = verdict.replication.map_or_else(String::new, |replication| {
-        format!(" Found again with |correlation| {replication:.2} or more.")
-    });
+    let replication = verdict
+        .replication
+        .map(|r| format!("with |correlation| {r:.2} or more in other parts or runs"));
+    let blocks = verdict
+        .found_again
+        .map(|share| format!("in {} of the drawings of blocks", percent(share)));
+    let restarts = verdict
+        .restarts
+        .map(|(found, compared)| format!("in {found} of {compared} other restarts"));
+    let reruns = verdict
+        .reruns
+        .map(|share| format!("in {} of the further runs", percent(share)));
+    let again = [replication, blocks, restarts, reruns];
+    let again: Vec<String> = again.into_iter().flatten().collect();
+    let again = match again.len() {
+        0 => String::new(),
+        _ => format!(" Found again {}.", again.join(", ")),
+    };
     VerdictWords {
         class,
         sign,

@@ -180,6 +180,9 @@ pub fn noted(run: &Run, words: &str) -> String {
         finding: "mixed with s2".into(),
         interference: 0.2,
         replication: Some(0.75),
+        found_again: Some(0.6),
+        restarts: Some((1, 3)),
+        reruns: None,
         words: words.into(),
     };
     let label = Label {

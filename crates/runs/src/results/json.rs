@@ -85,6 +85,8 @@ pub mod restarts {
         converged: bool,
         #[serde(default)]
         agreement: Option<f64>,
+        #[serde(default)]
+        agreement_by_source: Vec<f64>,
     }
 
     #[derive(Serialize, Deserialize)]
@@ -94,7 +96,7 @@ pub mod restarts {
         restarts: &[RestartSummary],
         output: S,
     ) -> Result<S::Ok, S::Error> {
-        output.collect_seq(restarts.iter().copied().map(Entry))
+        output.collect_seq(restarts.iter().cloned().map(Entry))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(
@@ -135,6 +137,7 @@ mod tests {
             stop: StopReason::Diverged,
             converged: false,
             agreement: Some(0.5),
+            agreement_by_source: vec![0.5, 0.75],
         };
         let sample = Sample {
             one: f64::NAN,
@@ -154,6 +157,7 @@ mod tests {
             (u64::MAX, StopReason::Diverged)
         );
         assert_eq!(back.restarts[0].agreement, Some(0.5));
+        assert_eq!(back.restarts[0].agreement_by_source, [0.5, 0.75]);
     }
 
     #[test]

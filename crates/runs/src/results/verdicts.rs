@@ -3,7 +3,7 @@
 use super::summary::source_names;
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
-use strtransformer::verdict::{Finding, Verdict, VerdictOptions};
+use strtransformer::verdict::{Finding, Recurrence, Verdict, VerdictOptions};
 use strtransformer::{Error, Recording, Separation};
 
 /// The verdict on one source.
@@ -21,11 +21,22 @@ pub struct VerdictSummary {
     pub interference: f64,
     /// The lowest |correlation| with which it was found again; null where nothing says.
     pub replication: Option<f64>,
-    /// The share of further runs in which it was found again; null without any.
+    /// The share of recordings put together from blocks of this one in which it was found again;
+    /// null without any, and where the kernel energy does not tell it from the others.
     pub found_again: Option<f64>,
+    /// In how many of the restarts that were compared it was found again; null without any.
+    #[serde(default)]
+    pub restarts: Option<Recurrence>,
+    /// The share of further runs in which it was found again; null without any.
+    #[serde(default)]
+    pub reruns: Option<f64>,
     /// Nats by which held-out samples prefer it to a mixture with another source; null for a single
     /// source.
     pub evidence: Option<f64>,
+    /// Standard deviations by which it and the source most like it differ more than two of one
+    /// spectrum; null where held-out samples say enough.
+    #[serde(default)]
+    pub beyond_twins: Option<f64>,
     /// Nats by which they prefer it to white noise.
     pub structure: f64,
     /// What it means.
@@ -50,7 +61,10 @@ impl VerdictSummary {
                 interference: verdict.interference,
                 replication: verdict.replication,
                 found_again: verdict.found_again,
+                restarts: verdict.restarts,
+                reruns: verdict.reruns,
                 evidence: verdict.evidence,
+                beyond_twins: verdict.beyond_twins,
                 structure: verdict.structure,
                 words: verdict.words(&names),
             })
@@ -74,7 +88,8 @@ pub(super) fn of(
 /// `verdicts.csv`: one line a source; what is not known is empty.
 pub(super) fn to_csv(verdicts: &[VerdictSummary]) -> String {
     let mut text = String::from(
-        "source,finding,mixed_with,interference,replication,found_again,evidence,structure\n",
+        "source,finding,mixed_with,interference,replication,found_again,restarts_found,\
+         restarts_compared,reruns,evidence,beyond_twins,structure\n",
     );
     for verdict in verdicts {
         let kind = match verdict.kind {
@@ -84,6 +99,10 @@ pub(super) fn to_csv(verdicts: &[VerdictSummary]) -> String {
             Finding::Noise => "noise",
         };
         let number = |value: Option<f64>| value.map_or_else(String::new, |v| v.to_string());
+        let count = |of: fn(Recurrence) -> usize| {
+            let restarts = verdict.restarts.map(of);
+            restarts.map_or_else(String::new, |n| n.to_string())
+        };
         let cells = [
             verdict.source.clone(),
             kind.into(),
@@ -91,7 +110,11 @@ pub(super) fn to_csv(verdicts: &[VerdictSummary]) -> String {
             verdict.interference.to_string(),
             number(verdict.replication),
             number(verdict.found_again),
+            count(|restarts| restarts.found),
+            count(|restarts| restarts.compared),
+            number(verdict.reruns),
             number(verdict.evidence),
+            number(verdict.beyond_twins),
             verdict.structure.to_string(),
         ];
         text.push_str(&cells.join(","));
@@ -112,7 +135,13 @@ mod tests {
             interference: 0.25,
             replication: None,
             found_again: Some(0.5),
+            restarts: Some(Recurrence {
+                found: 1,
+                compared: 3,
+            }),
+            reruns: None,
             evidence: Some(1.5),
+            beyond_twins: Some(2.5),
             structure: 40.0,
         };
         let verdicts = [
@@ -127,11 +156,11 @@ mod tests {
             "{}",
             summaries[0].words
         );
-        let expected = "source,finding,mixed_with,interference,replication,found_again,evidence,\
-                        structure\n\
-                        s1,mixed,s3 s2,0.25,,0.5,1.5,40\n\
-                        s2,resolved,,0.25,,0.5,1.5,40\n\
-                        s3,not replicated,,0.25,,0.5,1.5,40\n";
+        let expected = "source,finding,mixed_with,interference,replication,found_again,\
+                        restarts_found,restarts_compared,reruns,evidence,beyond_twins,structure\n\
+                        s1,mixed,s3 s2,0.25,,0.5,1,3,,1.5,2.5,40\n\
+                        s2,resolved,,0.25,,0.5,1,3,,1.5,2.5,40\n\
+                        s3,not replicated,,0.25,,0.5,1,3,,1.5,2.5,40\n";
         assert_eq!(to_csv(&summaries), expected);
         let text = serde_json::to_string(&summaries).unwrap();
         let back: Vec<VerdictSummary> = serde_json::from_str(&text).unwrap();

@@ -162,3 +162,27 @@ fn the_same_recording_has_the_same_answer() {
     let first = count(observations.clone(), CountMethod::Structure);
     assert_eq!(first, count(observations, CountMethod::Structure));
 }
+
+#[test]
+fn a_source_that_both_halves_have_is_kept_though_the_whole_shows_none() {
+    // x_t = e_t ± 0.6·e_{t−1}, with one sign in each half: over the whole its autocorrelation adds
+    // up to 0. Beside it an autoregression that nobody could miss, and noise.
+    let mut observations = white(1000, 5, 11);
+    for t in 1..1000 {
+        observations[(t, 0)] += 0.8 * observations[(t - 1, 0)];
+    }
+    for t in (1..1000).rev() {
+        let sign = if t < 500 { 0.6 } else { -0.6 };
+        observations[(t, 1)] += sign * observations[(t - 1, 1)];
+    }
+    let structure = count(observations, CountMethod::Structure).structure;
+    let structure = structure.unwrap();
+    assert_eq!(structure.n_sources, 2, "{structure:#?}");
+    let replicated: Vec<&Step> = structure.steps.iter().filter(|s| s.replicated).collect();
+    let [step] = replicated[..] else {
+        panic!("{structure:#?}");
+    };
+    assert!(step.kept && step.strength < step.limit, "{step:?}");
+    // It is kept in the resampled recordings too, and not only by luck in this one.
+    assert!(structure.shares[0].n_sources == 2, "{structure:#?}");
+}
