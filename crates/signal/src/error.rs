@@ -105,7 +105,7 @@ pub enum Error {
         /// Number of pieces.
         n_pieces: usize,
         /// The sum of their lengths.
-        total: u128,
+        total: usize,
         /// Number of samples of the recording.
         n_samples: usize,
     },

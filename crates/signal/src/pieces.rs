@@ -47,7 +47,9 @@ impl Pieces {
         if ends.len() != lengths.len() || ends.last() != Some(&n_samples) {
             return Err(Error::PieceLengths {
                 n_pieces: lengths.len(),
-                total: lengths.iter().map(|&length| length as u128).sum(),
+                total: lengths
+                    .iter()
+                    .fold(0, |sum, &length| sum.saturating_add(length)),
                 n_samples,
             });
         }
@@ -158,7 +160,7 @@ mod tests {
         let at: Vec<_> = (0..8).map(|t| pieces.at(t).start).collect();
         assert_eq!(at, [0, 0, 0, 3, 4, 4, 4, 4]);
         assert!(pieces.within(2..6).eq([2..3, 3..4, 4..6]));
-        assert!(pieces.within(4..5).eq([4..5]));
+        assert!(pieces.within(4..5).eq(std::iter::once(4..5)));
         assert!(pieces.within(3..3).eq([]));
         assert!(pieces.cut(1..4).ranges().eq([0..2, 2..3]));
         assert_eq!(pieces.cut(5..8), Pieces::whole(3));

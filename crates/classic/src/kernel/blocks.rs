@@ -103,7 +103,11 @@ impl Blocks {
 /// c·½(z_t·z_{t+l}ᵀ + z_{t+l}·z_tᵀ) of these samples t, for one that is there on average; c as in
 /// [`super::moments`].
 fn of_part(components: &Components<'_>, form: &Form, samples: Range<usize>) -> Mat<f64> {
-    let (z, k, rows) = (components.whitened(), components.n_components(), components.rows());
+    let (z, k, rows) = (
+        components.whitened(),
+        components.n_components(),
+        components.rows(),
+    );
     // The samples of a segment are judged by themselves; those of the one spectrum go on.
     let judged = match form.segments {
         1 => 0..components.n_samples(),

@@ -5,7 +5,6 @@
 //! [`strtransformer::prepare`]; here names become numbers. Which channels are left out is decided
 //! before the file is read, in `assemble`.
 
-use super::assemble;
 use super::events::Event;
 use super::options::{Note, Opened};
 use super::segments;

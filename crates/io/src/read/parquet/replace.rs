@@ -35,11 +35,14 @@ impl<'a> Numbers<'a> {
     }
 }
 
+/// Writes the values of a column, of whatever type they are.
+type Write = dyn FnOnce(&mut SerializedColumnWriter<'_>) -> Decoded<()>;
+
 /// A column that is to be written anew.
 pub(super) struct Changed {
     /// Whether a number was rounded to a whole one.
     pub rounded: bool,
-    pub write: Box<dyn FnOnce(&mut SerializedColumnWriter<'_>) -> Decoded<()>>,
+    pub write: Box<Write>,
 }
 
 /// Decodes a column and puts the new numbers in.
