@@ -85,13 +85,13 @@ fn files_are_separated_transformed_and_cleaned_together() {
         "run",
         "part*.csv",
         "--out-dir",
-        ".",
+        "made",
         "--rate",
         "100",
         "-q",
     ]);
     for (name, rows) in [("part1", 0..200), ("part2", 200..500), ("part10", 500..900)] {
-        let written = place.path(&format!("{name}.sources.npy"));
+        let written = place.path(&format!("made/{name}.sources.npy"));
         let found = strt_io::read_recording(&written, &Default::default())
             .unwrap()
             .recording;
