@@ -141,6 +141,26 @@ fn files_are_separated_transformed_and_cleaned_together() {
             header(&String::from_utf8(before).unwrap())
         );
     }
+    // What goes is what goes from the whole recording.
+    place.done(&[
+        "clean",
+        "run",
+        "whole.csv",
+        "--remove",
+        "s2",
+        "-o",
+        "all.csv",
+        "-q",
+    ]);
+    let all = numbers(&place, "all.csv");
+    for (name, rows) in [("part1", 0..200), ("part10", 500..900)] {
+        let found = numbers(&place, &format!("cleaned/{name}_clean.csv"));
+        for (found, expected) in found.iter().zip(&all[rows]) {
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-9, "{name}");
+            }
+        }
+    }
     // A named file is cleaned as it is with the others.
     place.done(&[
         "clean",
