@@ -10,6 +10,7 @@ use crate::channels::{Channels, as_the_model_has_them};
 use crate::decisions::{Choice, Decided};
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, note};
+use crate::outs::make_folder;
 use crate::preparing::{Both, of_the_model, without_preparation};
 use crate::progress::under_way;
 use crate::reading::{describe, open_for_model};
@@ -84,14 +85,7 @@ impl Clean {
         let names = source_names(model.sources().ncols());
         let decided = self.choice.removed(&self.run, &names)?;
         let jobs = self.jobs(&input, &model)?;
-        if let Some(folder) = &self.out_dir {
-            std::fs::create_dir_all(folder).map_err(|error| {
-                Failure::Failed(format!(
-                    "{}: cannot make the folder: {error}; choose another --out-dir",
-                    folder.display()
-                ))
-            })?;
-        }
+        make_folder(self.out_dir.as_deref())?;
         for job in &jobs {
             self.check_out(&job.out, &job.path)?;
         }

@@ -39,3 +39,16 @@ pub fn refuse_without_folder(out: &Path) -> Outcome {
         _ => Ok(()),
     }
 }
+
+/// Makes the folder for the files of several recordings, where one is named.
+pub fn make_folder(folder: Option<&Path>) -> Outcome {
+    let Some(folder) = folder else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::Failed(format!(
+            "{}: cannot make the folder: {error}; choose another --out-dir",
+            folder.display()
+        ))
+    })
+}

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::inputs::files;
 use crate::interrupt;
 use crate::output::{self, note};
-use crate::outs::{refuse_shared, refuse_without_folder};
+use crate::outs::{make_folder, refuse_shared, refuse_without_folder};
 use crate::preparing::as_the_run_did;
 use crate::progress::Progress;
 use crate::reading::open_for_model;
@@ -35,7 +35,7 @@ pub struct Transform {
     /// input with the ending .sources.npy, or .denoised.npy, in the current folder]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Folder for the files of several recordings
+    /// Folder for the files of several recordings; made where there is none
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     out_dir: Option<PathBuf>,
     /// Replace the file
@@ -94,6 +94,7 @@ impl Transform {
             None => inputs.iter().map(default).collect(),
         };
         refuse_shared(inputs, &outs)?;
+        make_folder(self.out_dir.as_deref())?;
         for out in &outs {
             if out.exists() && !self.overwrite {
                 return Err(Failure::Failed(format!(

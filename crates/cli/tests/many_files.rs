@@ -85,13 +85,13 @@ fn files_are_separated_transformed_and_cleaned_together() {
         "run",
         "part*.csv",
         "--out-dir",
-        ".",
+        "made",
         "--rate",
         "100",
         "-q",
     ]);
     for (name, rows) in [("part1", 0..200), ("part2", 200..500), ("part10", 500..900)] {
-        let written = place.path(&format!("{name}.sources.npy"));
+        let written = place.path(&format!("made/{name}.sources.npy"));
         let found = strt_io::read_recording(&written, &Default::default())
             .unwrap()
             .recording;
@@ -140,6 +140,26 @@ fn files_are_separated_transformed_and_cleaned_together() {
             header(&cleaned),
             header(&String::from_utf8(before).unwrap())
         );
+    }
+    // What goes is what goes from the whole recording.
+    place.done(&[
+        "clean",
+        "run",
+        "whole.csv",
+        "--remove",
+        "s2",
+        "-o",
+        "all.csv",
+        "-q",
+    ]);
+    let all = numbers(&place, "all.csv");
+    for (name, rows) in [("part1", 0..200), ("part10", 500..900)] {
+        let found = numbers(&place, &format!("cleaned/{name}_clean.csv"));
+        for (found, expected) in found.iter().zip(&all[rows]) {
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-9, "{name}");
+            }
+        }
     }
     // A named file is cleaned as it is with the others.
     place.done(&[
