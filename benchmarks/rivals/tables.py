@@ -50,13 +50,16 @@ def missing(rows: list[dict]) -> list[str]:
     gaps = []
     methods = ordered(row["method"] for row in rows)
     for problem in ordered(row["problem"] for row in rows):
+        not_run = []
         for method in methods:
             of = [row for row in rows if (row["problem"], row["method"]) == (problem, method)]
             errors = [row["error"] for row in of if "error" in row]
             if not of:
-                gaps.append(f"{problem}, {method}: not run")
+                not_run.append(method)
             elif len(errors) == len(of):
                 gaps.append(f"{problem}, {method}: {errors[0]}")
+        if not_run:
+            gaps.append(f"{problem}: not run with {', '.join(not_run)}")
     return gaps
 
 
