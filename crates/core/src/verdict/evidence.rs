@@ -45,14 +45,9 @@ impl Testimony {
         }
     }
 
-    fn place(&self, i: usize, j: usize) -> usize {
-        let (i, j) = (i.min(j), i.max(j));
-        i * self.n_sources - i * (i + 1) / 2 + j - i - 1
-    }
-
     /// Adds nats in favour of the pair i < j over the one turned by the angle of `sines()[sign]`.
     pub fn add_pair(&mut self, (i, j): (usize, usize), sign: usize, fold: usize, nats: f64) {
-        let place = self.place(i, j);
+        let place = place(self.n_sources, i, j);
         self.pairs[place][sign][fold] += nats;
     }
 
@@ -63,7 +58,7 @@ impl Testimony {
 
     /// Evidence for a pair: that against the angle that speaks less for it.
     pub fn of_pair(&self, i: usize, j: usize) -> f64 {
-        let [one, other] = &self.pairs[self.place(i, j)];
+        let [one, other] = &self.pairs[place(self.n_sources, i, j)];
         evidence(one).min(evidence(other))
     }
 
@@ -83,6 +78,12 @@ fn evidence(folds: &[f64]) -> f64 {
     total.min(2.0 * (total - most))
 }
 
+/// Where the pair i, j stands among [`pairs`], whichever of them comes first.
+pub(super) fn place(n: usize, i: usize, j: usize) -> usize {
+    let (i, j) = (i.min(j), i.max(j));
+    i * n - i * (i + 1) / 2 + j - i - 1
+}
+
 /// Pairs of `n` sources.
 pub(super) fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(move |i| (i + 1..n).map(move |j| (i, j)))
@@ -94,10 +95,9 @@ mod tests {
 
     #[test]
     fn every_pair_has_a_place_of_its_own() {
-        let testimony = Testimony::new(7, 1);
-        let places: Vec<usize> = pairs(7).map(|(i, j)| testimony.place(i, j)).collect();
+        let places: Vec<usize> = pairs(7).map(|(i, j)| place(7, i, j)).collect();
         assert_eq!(places, (0..21).collect::<Vec<usize>>());
-        assert_eq!(testimony.place(5, 2), testimony.place(2, 5));
+        assert_eq!(place(7, 5, 2), place(7, 2, 5));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Held-out spectra and variances are asked first, then simulated twins about the pairs that these
 //! leave in doubt, then networks about those that are still open.
 
-use super::evidence::{Testimony, angle, pairs};
+use super::evidence::{Testimony, angle, pairs, place};
 use super::judged::Judged;
 use super::replication::{self, Restarts};
 use super::spectra::Spectra;
@@ -153,18 +153,12 @@ impl Judgement {
         Ok(())
     }
 
-    fn place(&self, i: usize, j: usize) -> usize {
-        let (i, j) = (i.min(j), i.max(j));
-        i * self.n_sources - i * (i + 1) / 2 + j - i - 1
-    }
-
     fn pair(&self, i: usize, j: usize) -> &Pair {
-        &self.pairs[self.place(i, j)]
+        &self.pairs[place(self.n_sources, i, j)]
     }
 
     fn pair_mut(&mut self, i: usize, j: usize) -> &mut Pair {
-        let place = self.place(i, j);
-        &mut self.pairs[place]
+        &mut self.pairs[place(self.n_sources, i, j)]
     }
 
     fn others(&self, k: usize) -> impl Iterator<Item = usize> + use<> {

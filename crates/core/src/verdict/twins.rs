@@ -14,7 +14,7 @@
 //!
 //! Deliberately absent: anything but spectra. Pairs that differ in another way are not told here.
 
-use super::evidence::{angle, pairs};
+use super::evidence::{angle, place};
 use super::gaussian::PairMoments;
 use super::judged::Judged;
 use super::spectra::{STRETCH, power};
@@ -51,7 +51,7 @@ pub(super) fn excess(judged: &Judged, (i, j): (usize, usize), seed: u64) -> Opti
     let found = energy.of(&pair)?;
     let turned = angle();
     let q = found.at(turned).min(found.at(-turned)) - found.at(0.0);
-    let place = pairs(judged.n_sources()).position(|p| p == (i, j))?;
+    let place = place(judged.n_sources(), i, j);
     let mut rng = rng(restart_seed(seed, place), Stream::Verdict);
     let spectrum = Spectrum::of(&pair);
     let mut twins = Vec::with_capacity(TWINS);
