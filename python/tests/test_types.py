@@ -39,6 +39,9 @@ picard(problem.observations.T, fastica_it=3)
 if problem.mixing is not None:
     distance: float = amari_distance(ica.components_, np.asarray(problem.mixing))
 recording = strtransformer.read("a.csv", channels=[1, "b"])
+trials = strtransformer.Recording.from_trials(np.zeros((4, 2, 8)), sampling_rate=100.0)
+lengths: list[int] = trials.pieces
+per_trial = [part.shape for part in trials.split(np.zeros((32, 2)))]
 prepare = Prepare(band=(1, None), notch=50, sampling_rate=250.0)
 StrTransformer(3, prepare=prepare).fit(prepare.fit_transform(problem.observations))
 result = sweep({"a": recording.data}, "out", settings={"n_components": 3}, seeds=range(3))
@@ -58,6 +61,8 @@ WRONG = [
     'strtransformer.load("a.strt").history',
     'strtransformer.save(StrTransformer(), "a.strt", figure=True)',
     'strtransformer.sweep("a.csv", "out", seed=1)',
+    "strtransformer.Recording(np.zeros((4, 2)), piece=[2, 2])",
+    "strtransformer.Recording.from_trials(np.zeros((2, 2, 4)), names=['a', 'b'])",
     "strtransformer.mne.fit(None, presets='fast')",
     "strtransformer.mne.read_ica('a-ica.fif', verbose=True)",
     "strtransformer.datasets.make_mixture(samples=3)",
@@ -72,7 +77,7 @@ WRONG = [
     "strtransformer.baselines.fastica([[1.0]], functions='exp')",
     "strtransformer.baselines.picard([[1.0]], funn='tanh')",
 ]
-HEAD = "import strtransformer\nfrom strtransformer import StrTransformer\n\n"
+HEAD = "import numpy as np\nimport strtransformer\nfrom strtransformer import StrTransformer\n\n"
 
 
 def checked(command, folder):
