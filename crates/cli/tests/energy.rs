@@ -45,7 +45,7 @@ fn of_the_sources_of_a_run_and_of_a_file() {
     let true_sources = [
         "energy",
         "run",
-        "data/sources.csv",
+        "data/true_sources.csv",
         "--channels",
         "1-2",
         "--json",
@@ -83,7 +83,7 @@ fn figures_are_written_where_they_are_asked_for() {
     let place = Place::new();
     place.problem("300");
     run(&place, &["-o", "plain", "-q"]);
-    let reference = ["--reference", "data/sources.csv"];
+    let reference = ["--reference", "data/true_sources.csv"];
     run(
         &place,
         &[&["-o", "drawn", "-q", "--figures"][..], &reference].concat(),

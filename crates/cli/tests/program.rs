@@ -5,7 +5,7 @@ mod common;
 use common::{Place, SMALL, fixture, snapshot};
 
 /// Every command, by the words that lead to it.
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 15] = [
     &[],
     &["separate"],
     &["resume"],
@@ -14,6 +14,7 @@ const COMMANDS: [&[&str]; 14] = [
     &["evaluate"],
     &["generate"],
     &["transform"],
+    &["energy"],
     &["clean"],
     &["open"],
     &["info"],
