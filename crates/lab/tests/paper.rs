@@ -55,15 +55,16 @@ fn every_name_on_the_page_exists() {
         "branches",
         "controller",
         "weights",
+        "optimizer",
+        "assignment",
     ];
-    let sections = sections.iter().chain(&["optimizer", "assignment"]);
     for name in names {
         let key = name.split('=').next().unwrap_or(name);
         let of_section = |section: &&str| {
-            key.strip_prefix(**section)
-                .is_some_and(|rest| rest.starts_with('.') && !rest.contains(' '))
+            let rest = key.strip_prefix(*section);
+            rest.is_some_and(|rest| rest.starts_with('.') && !rest.contains(' '))
         };
-        if sections.clone().any(|section| of_section(&section)) {
+        if sections.iter().any(of_section) {
             assert!(
                 keys.iter().any(|known| known == key),
                 "`{key}` is no setting"
