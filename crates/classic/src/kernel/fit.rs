@@ -199,10 +199,14 @@ pub(super) fn of_part(
     let forms = Form::for_samples(forms, part.len());
     let rows = components.whitened().subrows(part.start, part.len());
     let is_missing = |t: usize| components.is_missing(part.start + t);
-    let moments = Moments::new(rows, &is_missing, &forms);
+    near(&forms, &Moments::new(rows, &is_missing, &forms), a)
+}
+
+/// The minimum that these moments have near `a`.
+pub(super) fn near(forms: &[Form], moments: &Moments, a: &Mat<f64>) -> Option<Mat<f64>> {
     let mut contrast = Contrast {
-        energy: SourceEnergy::new(&forms, moments.shares(), moments.n_valid()),
-        moments: &moments,
+        energy: SourceEnergy::new(forms, moments.shares(), moments.n_valid()),
+        moments,
     };
     let Limits {
         tolerance,
