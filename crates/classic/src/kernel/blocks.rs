@@ -9,11 +9,10 @@
 use faer::Mat;
 use std::ops::Range;
 
-use super::fit::Limits;
+use super::Components;
+use super::fit;
 use super::form::Form;
-use super::minimize::Contrast;
 use super::moments::{Moments, regained};
-use super::{Components, SourceEnergy};
 use crate::components::lagged_products;
 
 /// A recording of which blocks can be drawn.
@@ -57,17 +56,7 @@ impl Blocks {
     /// `times[b]` times. `None` where none of its samples is there, or the energy has no value.
     pub fn refit(&self, times: &[usize], a: &Mat<f64>) -> Option<Mat<f64>> {
         let moments = self.drawn(times)?;
-        let forms = std::slice::from_ref(&self.form);
-        let mut contrast = Contrast {
-            energy: SourceEnergy::new(forms, moments.shares(), moments.n_valid()),
-            moments: &moments,
-        };
-        let Limits {
-            tolerance,
-            iterations,
-        } = Limits::ROUGH;
-        let found = contrast.minimize(a.clone(), tolerance, iterations)?;
-        Some(found.point.a)
+        fit::near(std::slice::from_ref(&self.form), &moments, a)
     }
 
     fn drawn(&self, times: &[usize]) -> Option<Moments> {

@@ -198,10 +198,14 @@ pub(super) fn of_part(
     let rows = components.rows().part(part.clone());
     let forms = Form::for_samples(forms, &rows.to_pieces());
     let samples = components.whitened().subrows(part.start, part.len());
-    let moments = Moments::new(samples, rows, &forms);
+    near(&forms, &Moments::new(samples, rows, &forms), a)
+}
+
+/// The minimum that these moments have near `a`.
+pub(super) fn near(forms: &[Form], moments: &Moments, a: &Mat<f64>) -> Option<Mat<f64>> {
     let mut contrast = Contrast {
-        energy: SourceEnergy::new(&forms, moments.shares(), moments.n_valid()),
-        moments: &moments,
+        energy: SourceEnergy::new(forms, moments.shares(), moments.n_valid()),
+        moments,
     };
     let Limits {
         tolerance,
