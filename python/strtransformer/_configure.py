@@ -78,11 +78,12 @@ def _without_long_patches(config: _core.Config, recording: _core.Recording) -> _
     if left_out:
         sizes = ", ".join(map(str, left_out))
         gaps = " without missing values" if recording.n_missing else ""
-        few, longer = f"{recording.n_samples} samples are", "a longer recording"
+        short, longer = f"{recording.n_samples} samples are too few", "a longer recording"
         if recording.n_pieces > 1:
-            few, longer = f"pieces of at most {max(recording.pieces)} samples are", "longer pieces"
+            longest = max(recording.pieces)
+            short, longer = f"pieces of at most {longest} samples are too short", "longer pieces"
         warn(
-            f"{few} too few for two patches of {sizes} samples{gaps}: these patch sizes are left"
+            f"{short} for two patches of {sizes} samples{gaps}: these patch sizes are left"
             f" out; use {longer}, or choose them: config={{'branches.patch_sizes': [...]}}"
         )
     return config

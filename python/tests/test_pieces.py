@@ -10,7 +10,10 @@ from strtransformer import Recording, StrTransformer
 from strtransformer.baselines import AMUSE, SOBI, WASOBI, Fast
 from strtransformer.metrics import match_sources
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore:pieces of at most 8 samples are too short:UserWarning"),
+]
 
 
 def trials(n_trials=250, n_samples=8, seed=0):

@@ -4,7 +4,7 @@
 //! m_s(l) = c_s(l)/n_s · Σ_t s_t·s_{t+l}        both samples in segment s and in one piece
 //! ```
 //!
-//! with c for the pairs that ends of pieces take away ([`regained`]).
+//! with c for the pairs that the ends of short pieces take away ([`regained`]).
 //!
 //! Where S = Zw·A they follow from those of Zw, taken once, and a step costs nothing that grows
 //! with the recording; otherwise they are summed over the samples that the step holds. Missing
