@@ -168,7 +168,8 @@ impl Variant {
 /// One row a variant, with the mean and the ends of the MAC over its problems.
 fn table(variants: &[Variant], jobs: &[Job<'_>], store: &Store) -> String {
     let mut text = String::from(
-        "| variant | settings | problems | MAC: mean | lowest | highest |\n|---|---|---|---|---|---|\n",
+        "| variant | settings | problems | MAC: mean | lowest | highest |\n\
+         |---|---|---|---|---|---|\n",
     );
     for variant in variants {
         let keys = jobs.iter().filter(|job| job.variant == variant);
