@@ -125,7 +125,7 @@ impl Moments {
 /// Pieces of up to this length have the pairs made up for that their ends take away. Within them
 /// smooth sources hardly change, and what is left of their moments would look like white noise. In
 /// longer ones pairs of the ends differ from others, and the moments would be those of no process.
-/// Settled by `ar`, `gp`, `gpclose` and `sines` in pieces of 8, 16, 32 and 100 samples.
+/// Settled by `ar`, `gp` and `gpclose` in pieces of 8 to 250 samples, and sines in pieces of 8 to 32.
 const SHORT_PIECE: usize = 16;
 
 /// c: for short pieces, the pairs at this lag that the samples would have if they were one piece,
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn short_pieces_have_lost_pairs_made_up_for() {
         let factor = |length: usize, lag: usize| {
-            let pieces = Pieces::new(&vec![length; 10], 10 * length).unwrap();
+            let pieces = Pieces::new(&[length; 10], 10 * length).unwrap();
             let rows = Rows::all(10 * length).with_pieces(&pieces);
             regained(rows.view(), 0..10 * length, lag)
         };
