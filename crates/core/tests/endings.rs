@@ -5,7 +5,7 @@ mod common;
 use common::{affine, recording};
 use strt_synth::ProblemSpec;
 use strtransformer::train::{Start, StopReason};
-use strtransformer::{Recording, Trainer};
+use strtransformer::{Config, Recording, Trainer, separate};
 
 #[test]
 fn a_diverged_run_says_so_and_keeps_finite_parameters() {
@@ -35,6 +35,19 @@ fn a_diverged_run_says_so_and_keeps_finite_parameters() {
             .iter()
             .all(|(_, network)| network.is_all_finite())
     );
+}
+
+/// Steps along the gradient may be so short that sources which still have far to go hardly turn.
+#[test]
+fn short_steps_are_not_called_convergence() {
+    let mut config = Config::paper(3);
+    config.branches.patch_sizes = vec![4, 8];
+    config.optimizer.steps = Some(60);
+    config.optimizer.rate = 1e-9;
+    let separation = separate(&recording(300), &config).unwrap();
+    assert_eq!(separation.stop_reason(), StopReason::StepLimit);
+    assert!(separation.turned().unwrap() < config.optimizer.early_stopping.tolerance);
+    assert!(!separation.converged());
 }
 
 #[test]

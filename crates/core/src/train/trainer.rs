@@ -441,7 +441,9 @@ impl Trainer {
         let converged = match stop {
             StopReason::Settled => true,
             StopReason::Diverged => false,
-            _ => self.convergence.reached(optimizer),
+            // Steps along the gradient are as short as the one rate makes them: that sources hardly
+            // turn does not say that they have come to rest.
+            _ => optimizer.rule == UpdateRule::Adam && self.convergence.reached(optimizer),
         };
         Separation::collect(
             self.prepared,

@@ -1,6 +1,7 @@
 //! What to look at in a result and what to do about it, in the wording of the caller.
 
 use crate::caller::Wording;
+use strtransformer::config::UpdateRule;
 use strtransformer::train::StopReason;
 use strtransformer::{Recording, Separation};
 
@@ -19,6 +20,14 @@ pub fn ending(separation: &Separation, wording: &Wording) -> Option<String> {
         StopReason::Interrupted => Some(format!(
             "interrupted after {steps} steps: these are the sources of an unfinished run"
         )),
+        StopReason::StepLimit if !separation.converged() && hardly_turned(separation) => {
+            Some(format!(
+                "not converged: {}, which says nothing where steps go along the gradient and are \
+                 as short as one rate makes them; try {}",
+                still_turning(separation),
+                (wording.settings)(&[("optimizer.rule", "adam")])
+            ))
+        }
         StopReason::StepLimit if !separation.converged() => Some(format!(
             "not converged: {}; try {}, and compare several seeds",
             still_turning(separation),
@@ -39,6 +48,13 @@ fn found_once(separation: &Separation, wording: &Wording) -> String {
         separation.replication().unwrap_or(0.0),
         (wording.settings)(&[("restarts", &(4 * restarts).to_string())])
     )
+}
+
+/// Whether steps along the gradient ended with sources that no longer turned.
+fn hardly_turned(separation: &Separation) -> bool {
+    let optimizer = &separation.config().optimizer;
+    let quiet = |turned: f64| turned < optimizer.early_stopping.tolerance;
+    optimizer.rule == UpdateRule::Gradient && separation.turned().is_some_and(quiet)
 }
 
 /// How far the sources still turned, in words.
