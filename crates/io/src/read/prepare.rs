@@ -336,7 +336,13 @@ fn later(spans: &[Segment], start: f64) -> Vec<Segment> {
 }
 
 fn annotated(events: &[Event]) -> Vec<Segment> {
-    let is_bad = |name: &str| name.trim().to_lowercase().starts_with("bad");
+    let is_bad = |name: &str| {
+        let name = name.trim().to_lowercase();
+        // BrainVision has the kind of a marker first, and annotations of others as comments.
+        name.strip_prefix("comment/")
+            .unwrap_or(&name)
+            .starts_with("bad")
+    };
     events
         .iter()
         .filter(|event| event.duration > 0.0 && is_bad(&event.name))

@@ -63,7 +63,7 @@ fn input(report: &Report<'_>) -> String {
         name => name,
     };
     let mut text = format!(
-        "{name} holds {} of {}",
+        "{name}: {} of {}",
         counted(recording.n_samples(), "sample"),
         counted(recording.n_channels(), "channel")
     );

@@ -10,7 +10,7 @@ use strt_runs::results::summary::Input;
 use strt_runs::training::Log;
 use strt_score::{Reference, match_sources};
 use strtransformer::train::{History, Start, separate_observed};
-use strtransformer::{Config, Recording, Separation};
+use strtransformer::{Config, Pieces, Recording, Separation};
 
 /// Everything that a report borrows.
 pub struct Run {
@@ -134,6 +134,7 @@ pub fn long(n_samples: usize, n_sources: usize, n_channels: usize) -> Run {
     parts.sources = Mat::from_fn(n_samples, n_sources, |t, k| {
         -1.234567 * sources[(t, k)] + 0.01 * ((t * t + k) as f64).sin()
     });
+    parts.pieces = Pieces::whole(n_samples);
     let separation = Separation::from_record(parts).unwrap();
     let reference = Reference::new(sources).unwrap();
     let matching = match_sources(separation.sources(), &reference).unwrap();
@@ -165,6 +166,7 @@ pub fn plain(n_samples: usize, n_sources: usize) -> Run {
     let (sources, channels) = waves(n_samples, n_sources, 4);
     let mut record = run.separation.record().clone();
     record.sources = sources.clone();
+    record.pieces = Pieces::whole(n_samples);
     Run {
         recording: Recording::from_mat(channels).unwrap(),
         separation: Separation::from_record(record).unwrap(),
