@@ -132,6 +132,8 @@ class Browser:
     def close(self):
         self.process.kill()
         self.process.wait()
+        # The shell that starts a browser knows descriptors of one digit only.
+        os.close(self.commands), os.close(self.answers)
 
 
 def write_edf(path, values, rate, names, events):
