@@ -91,7 +91,13 @@ impl Planned {
     pub fn must_be_writable(&self) -> Result {
         let parents = self.partial.ancestors().skip(1);
         let there = parents
-            .map(|parent| if parent == "" { Path::new(".") } else { parent })
+            .map(|parent| {
+                if parent.as_os_str().is_empty() {
+                    Path::new(".")
+                } else {
+                    parent
+                }
+            })
             .find(|parent| parent.is_dir());
         match there {
             Some(there) => Ok(check_writable(there.join(name_of(&self.target)?))?),
