@@ -259,7 +259,9 @@ impl Reader for EdfReader {
         let (size, decode) = (self.number.size(), self.number.decoder(Endian::Little));
         let data_at = header::size(self.header.signals.len());
         let mut input = self.source.stream(data_at)?;
-        let mut bytes = vec![0; self.record as usize];
+        // Of a record that is not there the size may be anything.
+        let length = if self.n_records > 0 { self.record } else { 0 };
+        let mut bytes = vec![0; length as usize];
         for record in 0..self.n_records as usize {
             input.read_exact(&mut bytes).map_err(|error| {
                 super::source::failed(&path, error, &format!("record {}", record + 1))

@@ -128,7 +128,9 @@ impl Reader for GdfReader {
             }
         }
         let mut input = self.source.stream(self.header.size)?;
-        let mut bytes = vec![0; self.record as usize];
+        // Of a record that is not there the size may be anything.
+        let length = if self.n_records > 0 { self.record } else { 0 };
+        let mut bytes = vec![0; length as usize];
         for record in 0..self.n_records as usize {
             input
                 .read_exact(&mut bytes)
