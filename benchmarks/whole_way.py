@@ -45,7 +45,8 @@ class Browser:
             f"--user-data-dir={folder / 'profile'}", "about:blank",
         ]  # fmt: skip
         self.process = subprocess.Popen(
-            ["sh", "-c", f'exec "$@" 3<&{read_commands} 4>&{write_answers}', "sh", program, *options],
+            ["sh", "-c", f'exec "$@" 3<&{read_commands} 4>&{write_answers}', "sh", program]
+            + options,
             pass_fds=(read_commands, write_answers),
             stderr=subprocess.DEVNULL,
         )

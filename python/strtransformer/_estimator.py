@@ -1,7 +1,8 @@
 """The scikit-learn estimator: parameters and arrays in, the library's results out.
 
-Here is what a user calls. How a fit goes, and what of arrays and channels is checked, is in
-``_fitting``; what ``score`` measures in ``_likelihood``.
+Here is what a user calls. What a fitted model says of its sources is in ``_judging``; how a fit
+goes, and what of arrays and channels is checked, in ``_fitting``; what ``score`` measures in
+``_likelihood``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 
 from . import _core
 from ._choice import removed_sources
-from ._fitting import Fitting, are_automatic
+from ._fitting import are_automatic
+from ._judging import Judging
 from ._likelihood import mean_log_likelihood
 from ._prepare import Prepare, as_json, from_options
 from ._report import Report
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["StrTransformer"]
 
 
-class StrTransformer(Fitting):
+class StrTransformer(Judging):
     """Blind source separation of a recording by structure in time.
 
     Every source is judged by how well a small Transformer of its own predicts hidden patches of it
@@ -342,87 +344,6 @@ class StrTransformer(Fitting):
         sources, std, _ = self.model_.denoise(self._recording_again(X))
         return (sources, std) if return_std else sources
 
-    @property
-    def verdicts_(self) -> list[dict[str, Any]]:
-        """Which sources to trust; worked out once, when it is first asked for."""
-        check_is_fitted(self)
-        known = self.__dict__.get("_verdicts")
-        if known is None or known[0] is not self.model_:
-            known = self._verdicts = (self.model_, self.verdicts())
-        return known[1]
-
-    def verdicts(
-        self, X: ArrayLike | None = None, *, replicates: int = 20, reruns: int = 0
-    ) -> list[dict[str, Any]]:
-        """Which sources to trust: an error bar, replication scores and a finding for each.
-
-        Do samples from which a model has not learned prefer a pair of sources to mixtures of the
-        two? Spectra and changing variances are held out by folds; what they leave in doubt is held
-        against simulated pairs of one spectrum, and then judged by networks that have learned from
-        the other half of the recording.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), frame or Recording, default=None
-            What the estimator was fitted on; only needed where it was loaded or unpickled since.
-        replicates : int, default=20
-            Recordings put together from blocks of this one, in which sources are looked for again by
-            the kernel energy, as the preset ``"fast"`` has it.
-        reruns : int, default=0
-            Further runs with other seeds, in which sources are looked for again. Each takes the
-            time of the fit.
-
-        Returns
-        -------
-        list of dict
-            One a source: ``source`` (its name, ``"s1"`` the first), ``finding`` (``"resolved"``,
-            ``"mixed with s4"``, ``"not replicated"`` or ``"noise"``), ``mixed_with`` (columns of
-            the sources from which it is not told), ``interference`` (the amplitude of others to
-            be expected in it, 0 to 1), ``replication`` (the lowest correlation with which it was found
-            again, or ``None``), ``found_again`` (the share of ``replicates`` that have it, or
-            ``None``), ``restarts`` (in how many restarts it was found, and how many were compared,
-            or ``None``), ``reruns`` (the share of those that have it, or ``None``), ``evidence`` and
-            ``structure`` (nats in favour of it over a mixture and over white noise),
-            ``beyond_twins`` (standard deviations by which it differs more from another source than
-            two of one spectrum, or ``None``), ``words``.
-        """
-        check_is_fitted(self)
-        recording = self._recording_again(X)
-        return self.model_.verdicts(recording, replicates=replicates, reruns=reruns)
-
-    @property
-    def labels_(self) -> list[dict[str, Any]]:
-        """What the sources look like; worked out once, when it is first asked for."""
-        check_is_fitted(self)
-        known = self.__dict__.get("_labels")
-        if known is None or known[0] is not self.model_:
-            known = self._labels = (self.model_, self.labels())
-        return known[1]
-
-    def labels(self, X: ArrayLike | None = None) -> list[dict[str, Any]]:
-        """What the sources look like: heart, breath, blinks, muscle, line noise, drift and so on.
-
-        A proposal for somebody who looks at the source, from its course, its spectrum and, where
-        places of electrodes are known, its weights. Most kinds need a sampling rate, which a
-        ``Recording`` has.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), frame or Recording, default=None
-            What the estimator was fitted on; only needed where it was loaded or unpickled since.
-
-        Returns
-        -------
-        list of dict
-            One a source: ``source`` (its name, ``"s1"`` the first), ``label`` (in words, such as
-            ``"heart, 72 a minute"``), ``kind`` (``"heart"``), ``confidence`` (0.5 to 1),
-            ``frequency`` (in Hz, of kinds that have one; in cycles per sample where no rate is
-            known) and ``reason``. All but the first are ``None`` for a source that looks like
-            nothing that is known.
-        """
-        check_is_fitted(self)
-        return self.model_.labels(self._recording_again(X))
-
     def clean(
         self,
         X: ArrayLike | None = None,
@@ -497,42 +418,6 @@ class StrTransformer(Fitting):
             self._unprepared(rows), as_json(self.prepare), removed
         )
         return cleaned.astype(rows.dtype, copy=False)
-
-    def energy(self, X: ArrayLike | None = None, *, n_draws: int = 64) -> dict[str, Any]:
-        """The structural energy of trajectories under the branches of the model.
-
-        ``cost[k, j]`` is the error with which the networks of branch ``k`` predict hidden patches
-        of trajectory ``j``, weighted by the patch sizes that the branch looks at: the cost matrix H
-        of the paper's linear theorem, whose margin is Δ. (For ``assignment_margin_``, networks go
-        with their sources instead of staying with their branches.)
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_trajectories), default=None
-            Trajectories, one a column, such as true sources; the sources of the training data where
-            nothing is given. They are read as the run reads its sources: standardised, unless
-            ``sources.standardize`` is off. A sample with a NaN is missing in all.
-        n_draws : int, default=64
-            Draws of masks over which errors are averaged.
-
-        Returns
-        -------
-        dict
-            ``cost`` (n_components, n_trajectories), ``errors`` (n_components, n_trajectories,
-            n_scales), and ``margin``: by how much the cheapest other assignment costs more than
-            giving trajectory ``k`` to branch ``k``; ``None`` where there are not as many
-            trajectories as branches, or only one.
-        """
-        check_is_fitted(self)
-        if n_draws < 1:
-            raise ValueError(f"n_draws: expected a whole number from 1, found {n_draws}")
-        given = None
-        if X is not None:
-            given = check_array(
-                X, dtype=DTYPES, ensure_all_finite="allow-nan", estimator=self, input_name="X"
-            )
-        cost, margin, errors = self.model_.energy(given, draws=n_draws)
-        return {"cost": cost, "errors": errors.reshape(*cost.shape, -1), "margin": margin}
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """Channels that sources give: ``X @ mixing_.T + mean_``, or what the nonlinear mixer makes

@@ -71,12 +71,14 @@ def _entry(name, value):
 
 
 def _members(kind):
-    """Public methods and properties with a docstring: in the order of the source, or of the
-    alphabet where there is none.
+    """Public methods and properties with a docstring, those of ``_judging`` included: in the order
+    of the source, or of the alphabet where there is none.
     """
+    parts = [part for part in kind.__mro__ if part is kind or part.__module__.endswith("._judging")]
     found = [
         (name, member)
-        for name, member in vars(kind).items()
+        for part in parts
+        for name, member in vars(part).items()
         if not name.startswith("_")
         and (
             inspect.isfunction(member)

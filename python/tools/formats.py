@@ -100,7 +100,7 @@ def matched(reader, recording, names, values):
     if names is not None:
         columns = [list(names).index(name) for name in recording.channel_names]
         values = values[:, columns]
-    # The numbers of FIF are those of the file for both; MNE leaves the power of ten of its units out.
+    # Numbers of FIF are those of the file for both; MNE leaves the power of ten of units out.
     if reader == "MNE" and recording.format != "FIF":
         # EEGLAB's files name no unit; MNE takes microvolts for granted.
         default = 1e6 if recording.format == "EEGLAB" else 1.0

@@ -1,4 +1,5 @@
-//! `cargo xtask test`, `ci`, `wheel` and `advisories`: the project's own commands, in Rust so that they run wherever Rust does.
+//! `cargo xtask test`, `ci`, `wheel` and `advisories`: the project's own commands, in Rust so that
+//! they run wherever Rust does.
 //!
 //! Each step is one command, printed before it runs; the first that fails ends the task with its
 //! status. Python packages go into an environment under `target/`. Only `ci` installs something
@@ -23,9 +24,9 @@ Tasks:
   test    every test of the workspace, doc tests included, then those of the Python package in an
           environment of its own; ends with how many were skipped, and why
   wheel   wheel and source distribution of the Python package, in dist/
-  ci      licences, sources and known faults of dependencies, formatting, lints, docs without warnings, a
-          browser and Python for the tests, then `cargo xtask test`, of which nothing may be skipped
-          that can run
+  ci      licences, sources and known faults of dependencies, formatting, lints, docs without
+          warnings, a browser and Python for the tests, then `cargo xtask test`, of which nothing
+          may be skipped that can run
   ci --thorough
           all of that, then a model checker and sanitizers on the unsafe code
   advisories FOLDER

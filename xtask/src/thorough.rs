@@ -69,6 +69,7 @@ const ADDRESSES: Cargo = Cargo {
         "--package=strt-kernels",
         "--lib",
         "--test=cpu_against_reference",
+        "--test=cpu_updates",
         "--test=block_errors",
         TARGET,
         "--target-dir=target/address",

@@ -1,7 +1,8 @@
 //! How a run has prepared its recording, for another recording and for the file itself.
 //!
 //! `strt transform` and `strt clean` prepare what they read as the run did; `strt clean` needs the
-//! recording as it is in the file, too. How sources are taken out of that is `strt-runs`'s business.
+//! recording as it is in the file, too. How sources are taken out of that is `strt-runs`'s
+//! business.
 
 use crate::failure::Outcome;
 use faer::{Mat, MatRef};
@@ -11,7 +12,8 @@ use strt_runs::results::summary::Input;
 use strtransformer::{Recording, Separation};
 
 /// Options to read another recording and prepare it as that of a run was, unless `own` says
-/// otherwise. Bad segments that were listed are those of the recording of the run, and are left out.
+/// otherwise. Bad segments that were listed are those of the recording of the run, and are left
+/// out.
 pub fn as_the_run_did(
     input: &Input,
     model: &Separation,

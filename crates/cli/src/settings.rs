@@ -71,8 +71,8 @@ pub struct Settings {
     /// Training steps at most [default: 10000, or fewer when the sources have settled]
     #[arg(long)]
     pub steps: Option<usize>,
-    /// Independent starts, of which the best is kept [default: 1; for --mixer mlp 4, or 2 where these
-    /// find the same]
+    /// Independent starts, of which the best is kept [default: 1; for --mixer mlp 4, or 2 where
+    /// these find the same]
     #[arg(long)]
     pub restarts: Option<usize>,
     /// Worker threads; 0 takes all cores. The sources are the same for any number [default: 0]

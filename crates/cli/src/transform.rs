@@ -150,8 +150,8 @@ impl Transform {
         Ok(())
     }
 
-    /// How the recording is read: prepared as that of the run was, where the model is in the folder of
-    /// one and nothing else is asked for.
+    /// How the recording is read: prepared as that of the run was, where the model is in the folder
+    /// of one and nothing else is asked for.
     fn options(&self, model: &Separation, model_path: &Path, input: &Path) -> Outcome<ReadOptions> {
         let own = ReadOptions {
             prepare: self.preparing.clone().with_files_read()?,

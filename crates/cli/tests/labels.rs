@@ -1,4 +1,5 @@
-//! Labels and events as the program tells them: in the table, in the files of the folder, in `info`.
+//! Labels and events as the program tells them: in the table, in the files of the folder, in
+//! `info`.
 
 mod common;
 

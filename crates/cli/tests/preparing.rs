@@ -331,16 +331,11 @@ fn annotations_say_what_is_bad() {
     let samples = (0..N).flat_map(|t| (0..4).map(move |c| (t, c)));
     let bytes = samples.flat_map(|at| (values[at] as f32).to_le_bytes());
     place.write("c.eeg", bytes.collect::<Vec<u8>>());
-    let separate = [
-        "separate",
-        "c.vhdr",
-        "-k",
-        "2",
-        "--preset",
-        "fast",
-        "--bad-segments",
-    ];
-    let ran = place.done(&[&separate[..], &["annotations"]].concat());
+    let separate = |recording: &str| {
+        let arguments = ["separate", recording, "-k", "2", "--preset", "fast"];
+        place.done(&[&arguments[..], &["--bad-segments", "annotations"]].concat())
+    };
+    let ran = separate("c.vhdr");
     let words = "1 bad segment taken as missing (1.5 s)";
     assert!(ran.stderr.contains(words), "{}", ran.stderr);
     let sources = read(&place.path("c.strt/sources.csv"));
@@ -348,16 +343,7 @@ fn annotations_say_what_is_bad() {
     assert_eq!(sources.n_missing(), 375);
 
     // A table knows no annotations: that is said, not passed over.
-    let separate = [
-        "separate",
-        "a.csv",
-        "-k",
-        "2",
-        "--preset",
-        "fast",
-        "--bad-segments",
-    ];
-    let ran = place.done(&[&separate[..], &["annotations"]].concat());
+    let ran = separate("a.csv");
     assert!(ran.stderr.contains("nothing is marked"), "{}", ran.stderr);
 }
 

@@ -16,8 +16,9 @@
 //! what was to be removed it becomes missing in all channels, unless its sources are filled
 //! ([`Separation::clean_filled`]).
 //!
-//! Where the model was trained on a recording that was filtered, resampled or the like, the channels
-//! as they were recorded are cleaned by the linear map alone ([`Separation::contribution`]).
+//! Where the model was trained on a recording that was filtered, resampled or the like, the
+//! channels as they were recorded are cleaned by the linear map alone
+//! ([`Separation::contribution`]).
 //!
 //! Deliberately absent: which sources to remove, and files.
 
@@ -72,13 +73,13 @@ impl Separation {
         self.without(recording.observations(), filled.as_ref(), removed)
     }
 
-    /// What the sources `removed`, counted from 0, contribute to channels (T×m) that were not prepared
-    /// as those of the training, in the units of the recording: A·W·(x − mean), A being their columns
-    /// of the mixing and W their rows of the unmixing. As filters commute with this map, it is right
-    /// for the unfiltered recording where it is right for the filtered one. The mean is that of
-    /// `channels`, over complete samples, so that what is cleaned keeps its offset, which a filter
-    /// may have hidden from the training. Samples with a missing value are NaN in all channels, as
-    /// nothing is known of them; without sources all is 0.
+    /// What the sources `removed`, counted from 0, contribute to channels (T×m) that were not
+    /// prepared as those of the training, in the units of the recording: A·W·(x − mean), A being
+    /// their columns of the mixing and W their rows of the unmixing. As filters commute with this
+    /// map, it is right for the unfiltered recording where it is right for the filtered one. The
+    /// mean is that of `channels`, over complete samples, so that what is cleaned keeps its offset,
+    /// which a filter may have hidden from the training. Samples with a missing value are NaN in
+    /// all channels, as nothing is known of them; without sources all is 0.
     ///
     /// # Errors
     /// When there is no such map, as under a nonlinear mixer, or numbers do not fit.

@@ -80,9 +80,9 @@
 //! of det C (for V = 0 they are the same), so that J remains a likelihood. Such a source is
 //! determined up to a monotone map of its own; which one it is shown in is a setting ([`scale`]).
 //! In *fiber* coordinates S = Zw·A + E with E (T×K) free in every sample, each source at the pace
-//! at which its networks predict it; in *direct* ones S itself is free, as in the paper. The linear output layer of the
-//! mixer is eliminated by least squares in every step (variable projection), so that by the
-//! envelope theorem ∂J/∂S is the partial derivative at the solved layer.
+//! at which its networks predict it; in *direct* ones S itself is free, as in the paper. The linear
+//! output layer of the mixer is eliminated by least squares in every step (variable projection), so
+//! that by the envelope theorem ∂J/∂S is the partial derivative at the solved layer.
 //!
 //! The preset `paper` ([`Config::paper`]) is the objective and Algorithm 1 as printed; every
 //! difference to the default is a switch of [`Config`].
@@ -110,9 +110,9 @@
 //! | [`verdict`] | which sources to trust: error bars, replication, a finding in words |
 //! | [`denoise`] | sources without the noise of the channels, gaps filled, and their spread |
 //!
-//! The first three are modules of `strt-signal`. Beside this crate: `strt-classic` (classical methods
-//! from FastICA to MULTICOMBI, to compare with and to start from), `strt-score` (scores against
-//! known sources), `strt-synth` (problems with known answers).
+//! The first three are modules of `strt-signal`. Beside this crate: `strt-classic` (classical
+//! methods from FastICA to MULTICOMBI, to compare with and to start from), `strt-score` (scores
+//! against known sources), `strt-synth` (problems with known answers).
 //!
 //! Deliberately absent: true sources and scores, files, printing, clocks and global random numbers.
 

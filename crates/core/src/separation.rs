@@ -360,8 +360,9 @@ impl Separation {
         &self.record.config
     }
 
-    /// H = π·ℓᵀ: cost of giving source j, with its networks, to branch k. The H of the paper's linear
-    /// theorem, where networks stay with their branches, is in [`Separation::source_energy`].
+    /// H = π·ℓᵀ: cost of giving source j, with its networks, to branch k. The H of the paper's
+    /// linear theorem, where networks stay with their branches, is in
+    /// [`Separation::source_energy`].
     pub fn assignment_cost(&self) -> Mat<f64> {
         let n_scales = self.record.config.branches.patch_sizes.len();
         assignment::cost(

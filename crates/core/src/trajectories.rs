@@ -1,8 +1,8 @@
 //! The structural energy of any trajectory under the branches of a trained model.
 //!
-//! In: trajectories x⁽ʲ⁾ (T×J): the sources of the run, true ones, or anything else. Out: the errors
-//! ℓ_kr(x⁽ʲ⁾) of trajectory j under the networks of branch k, and the cost matrix of the paper's
-//! linear theorem with its margin,
+//! In: trajectories x⁽ʲ⁾ (T×J): the sources of the run, true ones, or anything else. Out: the
+//! errors ℓ_kr(x⁽ʲ⁾) of trajectory j under the networks of branch k, and the cost matrix of the
+//! paper's linear theorem with its margin,
 //!
 //! ```text
 //! H_kj = Σ_r π_kr ℓ_kr(x⁽ʲ⁾)        Δ = min_{σ≠id} Σ_k H_kσ(k) − Σ_k H_kk

@@ -42,16 +42,16 @@
 //! | XDF | xdf | one stream with a rate; clocks as `pyxdf`; breaks are missing | `xdf` |
 //! | any of these | csv.gz, npy.zst, … | unpacked to a temporary file first | `packed` |
 //!
-//! Markers of BrainVision, annotations and triggers of FIF, tables of GDF and streams of texts of XDF
-//! are [`Event`]s; electrodes of BrainVision and FIF have positions.
+//! Markers of BrainVision, annotations and triggers of FIF, tables of GDF and streams of texts of
+//! XDF are [`Event`]s; electrodes of BrainVision and FIF have positions.
 //!
 //! Formats without a feature are always there; `formats` stands for all features. In a text the
 //! empty cell and `NA`, `N/A`, `NaN`, `null`, `None`, `?` and `-` in any case are missing; an
 //! infinite number is an error in every format.
 //!
 //! [`write_signals`] writes NPY, CSV, MATLAB 5, WAV, FLAC and EDF without any feature, and Parquet
-//! with `parquet`; [`write_each_wav`] writes one sound file a signal. A format that was not built in
-//! is refused with the name of its feature.
+//! with `parquet`; [`write_each_wav`] writes one sound file a signal. A format that was not built
+//! in is refused with the name of its feature.
 //! [`rewrite_recording`] copies a recording in its own format with other numbers: text, NPY, WAV,
 //! EDF, BDF, BrainVision, FIF, MATLAB 5–7 and EEGLAB in these.
 //!

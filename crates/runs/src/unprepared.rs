@@ -1,7 +1,8 @@
 //! A recording as it was recorded, cleaned by a model that was trained on it prepared.
 //!
-//! In: a model with an affine mixer, the recording without the preparation, and what that was. Out: its
-//! channels, all of them, at their own rate and against their own reference, without some sources.
+//! In: a model with an affine mixer, the recording without the preparation, and what that was. Out:
+//! its channels, all of them, at their own rate and against their own reference, without some
+//! sources.
 //!
 //! What a source contributes is a linear map of the channels, which commutes with filters, so that
 //! what was learned from a filtered recording holds for the unfiltered one. A reference is a linear
@@ -15,8 +16,9 @@ use std::path::Path;
 use strt_io::Prepare;
 use strtransformer::{Recording, Separation};
 
-/// All channels of `plain` without the sources `removed`, counted from 0. `order` says which channel
-/// of the prepared recording each of the model is; `name` is what messages call the recording.
+/// All channels of `plain` without the sources `removed`, counted from 0. `order` says which
+/// channel of the prepared recording each of the model is; `name` is what messages call the
+/// recording.
 ///
 /// # Errors
 /// When the model has no such map, its reference is not among the channels, or numbers do not fit.

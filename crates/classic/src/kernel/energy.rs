@@ -129,8 +129,8 @@ impl FormEnergy {
         }
     }
 
-    /// What the parameters of all segments cost. Those of the one spectrum of a recording cost next to
-    /// nothing: of its W only as many count as its best autoregression has.
+    /// What the parameters of all segments cost. Those of the one spectrum of a recording cost next
+    /// to nothing: of its W only as many count as its best autoregression has.
     fn cost(&self, n_samples: usize) -> f64 {
         match self.form.segments {
             1 => 0.0,

@@ -1,8 +1,8 @@
-//! The kernel energy fitted to a recording: the lowest minimum of several starts, by one form or with
-//! a choice of forms for every source.
+//! The kernel energy fitted to a recording: the lowest minimum of several starts, by one form or
+//! with a choice of forms for every source.
 //!
-//! In: components, [`Form`]s and starts. Out: the minimum, and what it says of its sources: how long
-//! their description is, and which order of autoregression they need. Which forms are taken is
+//! In: components, [`Form`]s and starts. Out: the minimum, and what it says of its sources: how
+//! long their description is, and which order of autoregression they need. Which forms are taken is
 //! decided in [`super`].
 
 use faer::Mat;
@@ -72,9 +72,9 @@ impl Fitted {
         }
     }
 
-    /// With a choice for every source, where one of `fits` (by the spectrum, then by others) ends at
-    /// sources that another form describes better, and the whole is then described better than by the
-    /// best of them.
+    /// With a choice for every source, where one of `fits` (by the spectrum, then by others) ends
+    /// at sources that another form describes better, and the whole is then described better than
+    /// by the best of them.
     pub fn any(components: &Components<'_>, fits: &[&Fitted], limits: Limits) -> Option<Fitted> {
         let spectrum = fits[0];
         let forms = Form::any(&components.pieces());

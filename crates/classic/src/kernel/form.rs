@@ -2,8 +2,9 @@
 //! how many samples together.
 //!
 //! One segment and a long window judge the spectrum ([`Form::spectrum`]); many segments and W = 1
-//! judge how the variance changes ([`Form::variance`]); segments with a short window judge a spectrum
-//! that changes ([`Form::changing`]). Plain data: the energy itself is in [`super::energy`].
+//! judge how the variance changes ([`Form::variance`]); segments with a short window judge a
+//! spectrum that changes ([`Form::changing`]). Plain data: the energy itself is in
+//! [`super::energy`].
 
 use strt_signal::pieces::Pieces;
 

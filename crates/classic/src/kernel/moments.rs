@@ -7,9 +7,9 @@
 //!
 //! and both in one piece of the recording. n_s counts the samples that are there, not the pairs:
 //! with missing samples as zeros the moments of any combination are then an autocorrelation,
-//! positive definite whatever is missing. Samples missing here and there make them look like moments
-//! with some white noise; gaps change next to nothing. c_sl makes up for the pairs that the ends of
-//! short pieces take away ([`regained`]), and is 1 elsewhere.
+//! positive definite whatever is missing. Samples missing here and there make them look like
+//! moments with some white noise; gaps change next to nothing. c_sl makes up for the pairs that the
+//! ends of short pieces take away ([`regained`]), and is 1 elsewhere.
 
 use crate::components::lagged_products;
 use faer::linalg::matmul::matmul;
@@ -125,7 +125,8 @@ impl Moments {
 /// Pieces of up to this length have the pairs made up for that their ends take away. Within them
 /// smooth sources hardly change, and what is left of their moments would look like white noise. In
 /// longer ones pairs of the ends differ from others, and the moments would be those of no process.
-/// Settled by `ar`, `gp` and `gpclose` in pieces of 8 to 250 samples, and sines in pieces of 8 to 32.
+/// Settled by `ar`, `gp` and `gpclose` in pieces of 8 to 250 samples, and sines in pieces of 8 to
+/// 32.
 const SHORT_PIECE: usize = 16;
 
 /// c: for short pieces, the pairs at this lag that the samples would have if they were one piece,

@@ -5,7 +5,8 @@
 //! skew-symmetric. Every iteration: relative gradient G, an approximate Hessian H̃ that is exact
 //! for independent sources and cheap to invert, the L-BFGS direction that starts from H̃⁻¹
 //! (`quasi_newton/`), and a backtracking line search. With `extended`, each source is taken as
-//! super- or sub-Gaussian by the sign of E[g′(y)]·E[y²] − E[g(y)·y], judged anew in every iteration.
+//! super- or sub-Gaussian by the sign of E[g′(y)]·E[y²] − E[g(y)·y], judged anew in every
+//! iteration.
 //!
 //! The criterion is the largest entry of the gradient. P. Ablin, J.-F. Cardoso and A. Gramfort,
 //! *Faster independent component analysis by preconditioning with Hessian approximations*, IEEE

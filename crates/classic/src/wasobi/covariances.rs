@@ -10,8 +10,8 @@
 //! R_l = ½(C_l + C_lᵀ)/Σ_t w_t²,   C_l = Σ_t x_t·x_{t+l}ᵀ,   x_t = w_t·(z_t − z̄)
 //! ```
 //!
-//! over all pairs, z̄ the mean under w. These are the autocovariances of x with zeros around it. In a
-//! recording of several pieces w falls at the ends of each, and a pair lies in one. Pairs with a
+//! over all pairs, z̄ the mean under w. These are the autocovariances of x with zeros around it. In
+//! a recording of several pieces w falls at the ends of each, and a pair lies in one. Pairs with a
 //! missing sample are left out, and C_l is scaled up for them, by the w_t·w_{t+l} that they leave
 //! out.
 

@@ -276,10 +276,10 @@ impl Config {
             return None;
         }
         let fitting: Vec<usize> = b.patch_sizes.iter().copied().filter(fits).collect();
-        Some(match fitting.is_empty() {
-            true => vec![(typical / 2).max(1)],
-            false => fitting,
-        })
+        if fitting.is_empty() {
+            return Some(vec![(typical / 2).max(1)]);
+        }
+        Some(fitting)
     }
 
     /// The configuration of the stage that comes before sources are bent: an affine mixer with its

@@ -1,8 +1,9 @@
 //! What the kernel energy alone makes of a recording, found once and shared by all restarts.
 //!
 //! In: whitened components. Out: the moments that kernel energies read, the place where the energy
-//! is least, and whether that place means anything: it does where both halves of the recording agree
-//! on it. Where it does not, only the networks can tell the sources apart, and need time for it.
+//! is least, and whether that place means anything: it does where both halves of the recording
+//! agree on it. Where it does not, only the networks can tell the sources apart, and need time for
+//! it.
 //!
 //! Deliberately absent: what a run does with it (`start.rs`, `proposal.rs`).
 

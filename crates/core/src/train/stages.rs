@@ -1,9 +1,9 @@
-//! What a run is made of, stage by stage: a nonlinear run under the schedule `settle` begins with an
-//! affine one, and bends what that has found once it has settled.
+//! What a run is made of, stage by stage: a nonlinear run under the schedule `settle` begins with
+//! an affine one, and bends what that has found once it has settled.
 //!
 //! Both stages are made when the run begins, so that whatever does not fit is refused before the
-//! first step and nothing can fail in between. In: a plan, data and what the caller gave. Out: models
-//! with their objectives.
+//! first step and nothing can fail in between. In: a plan, data and what the caller gave. Out:
+//! models with their objectives.
 
 use super::prepared::Prepared;
 use super::start;

@@ -120,9 +120,10 @@ pub fn bids_recordings(root: &Path, filter: &BidsFilter) -> Result<Vec<BidsRecor
         {
             let mut there: Vec<&str> = found.iter().filter_map(|r| r.name.get(key)).collect();
             there.dedup();
-            let expected = match there.is_empty() {
-                true => format!("recordings with {key}-…"),
-                false => format!("one of {}", crate::read::shortened(&there)),
+            let expected = if there.is_empty() {
+                format!("recordings with {key}-…")
+            } else {
+                format!("one of {}", crate::read::shortened(&there))
             };
             let found = format!("`{label}`");
             return Err(Error::request(root, option, expected, found, "correct it"));

@@ -6,7 +6,8 @@
 //! wanted part of it straight into one matrix ([`table::Table`]). What is common to all formats
 //! (channels, rate, span of time, missing values) is decided in [`assemble`].
 //!
-//! What was read is prepared ([`prepare`]) where that is asked for: filters, resampling, references.
+//! What was read is prepared ([`prepare`]) where that is asked for: filters, resampling,
+//! references.
 //!
 //! Deliberately absent: interpolation, and any guess that is not noted.
 

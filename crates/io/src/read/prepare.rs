@@ -1,9 +1,9 @@
 //! How a recording is prepared when it is read, as it is asked for and kept with a run.
 //!
-//! In: [`Prepare`], in names of channels and files, and a recording that was read. Out: the prepared
-//! recording, with a note of what was done. The arithmetic, its order and its reasons are in
-//! [`strtransformer::prepare`]; here names become numbers. Which channels are left out is decided
-//! before the file is read, in `assemble`.
+//! In: [`Prepare`], in names of channels and files, and a recording that was read. Out: the
+//! prepared recording, with a note of what was done. The arithmetic, its order and its reasons are
+//! in [`strtransformer::prepare`]; here names become numbers. Which channels are left out is
+//! decided before the file is read, in `assemble`.
 
 use super::events::Event;
 use super::options::{Note, Opened};
@@ -239,8 +239,8 @@ impl Prepare {
         Ok(self)
     }
 
-    /// Prepares a recording that did not come from a file; `name` is what messages call it. Channels
-    /// that are to be left out are left out here.
+    /// Prepares a recording that did not come from a file; `name` is what messages call it.
+    /// Channels that are to be left out are left out here.
     ///
     /// # Errors
     /// As [`Opened::prepare`]; also for bad segments from annotations, which it has not.
@@ -277,7 +277,8 @@ impl Prepare {
             .map_err(Error::refused(path))
     }
 
-    /// What is to be done with a recording, whose first sample is sample `first_sample` of its file.
+    /// What is to be done with a recording, whose first sample is sample `first_sample` of its
+    /// file.
     fn resolve(
         &self,
         path: &Path,

@@ -1,9 +1,9 @@
 //! What an Ogg Vorbis file claims, compared with what a decoder should be asked to hold.
 //!
-//! In: the bytes of a file. Out: nothing, or in words why it is not given to the decoder. A codebook
-//! of 60 bytes can claim tables of gigabytes, which the decoder makes before it needs them; such
-//! claims are found by walking through the pages and the codebooks of the one stream that a file
-//! may have (Xiph, "Vorbis I specification", section 3.2.1; RFC 3533 for the pages).
+//! In: the bytes of a file. Out: nothing, or in words why it is not given to the decoder. A
+//! codebook of 60 bytes can claim tables of gigabytes, which the decoder makes before it needs
+//! them; such claims are found by walking through the pages and the codebooks of the one stream
+//! that a file may have (Xiph, "Vorbis I specification", section 3.2.1; RFC 3533 for the pages).
 
 use std::io::{self, Read};
 

@@ -5,7 +5,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal, StandardUniform};
 use strt_kernels::{
-    BlockError, BranchSet, Buffer, Engine, Init, Job, Layout, NetworkShape, Outcome, ScaleShape,
+    AdamStep, BlockError, BranchSet, Buffer, Engine, Init, Job, Layout, NetworkShape, Outcome,
+    ScaleShape,
 };
 
 /// One step's worth of inputs for a set of branches.
@@ -50,6 +51,17 @@ pub const NETWORK: NetworkShape = NetworkShape {
     ffn_ratio: 2,
     causal: false,
     mask_position: true,
+};
+
+/// The first step of Adam.
+pub const STEP: AdamStep = AdamStep {
+    rate: 1e-3,
+    beta1: 0.9,
+    beta2: 0.999,
+    epsilon: 1e-8,
+    weight_decay: 0.01,
+    count: 1,
+    plain: false,
 };
 
 pub fn scale(patch: usize, stride: usize, n_patches: usize) -> ScaleShape {

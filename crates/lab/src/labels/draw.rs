@@ -88,7 +88,8 @@ impl Draw {
         (0..self.n).map(|_| next(self)).collect()
     }
 
-    /// About 1/f: autoregressions of time constants from two samples to ten seconds, of equal power.
+    /// About 1/f: autoregressions of time constants from two samples to ten seconds, of equal
+    /// power.
     pub fn pink(&mut self) -> Vec<f64> {
         let mut sum = vec![0.0; self.n];
         let mut time = 2.0;

@@ -1,8 +1,8 @@
 //! Families whose sources are real recordings: read from a folder that is not part of the project,
 //! mixed with noise, and looked for.
 //!
-//! In: the folder. Out: families like the generated ones. A sample that a recording misses takes the
-//! value before it: these columns are sources here, and sources are whole.
+//! In: the folder. Out: families like the generated ones. A sample that a recording misses takes
+//! the value before it: these columns are sources here, and sources are whole.
 
 use super::families::{Case, Family, Size};
 use faer::Mat;

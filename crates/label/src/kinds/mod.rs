@@ -1,7 +1,7 @@
 //! One kind of source a file: each has its criteria, their limits and its reason in words.
 //!
-//! The limits were settled on the simulated sources of `strt-lab labels` with seeds from 901 on; the
-//! tables of `docs/labels.md` have others.
+//! The limits were settled on the simulated sources of `strt-lab labels` with seeds from 901 on;
+//! the tables of `docs/labels.md` have others.
 
 mod blink;
 mod breath;

@@ -1,5 +1,5 @@
-//! Numbers in JSON: what is not finite is written as null, and null is read as NaN. Most readers hold
-//! every number as an f64, so that a whole number beyond 2⁵³ is written as text.
+//! Numbers in JSON: what is not finite is written as null, and null is read as NaN. Most readers
+//! hold every number as an f64, so that a whole number beyond 2⁵³ is written as text.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use strtransformer::train::Terms;

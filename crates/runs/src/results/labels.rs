@@ -1,7 +1,8 @@
 //! What the sources of a run look like: what `summary.json` and `labels.csv` say of each.
 //!
-//! In: a recording, its separation, weights and positions. Out: a label or none for each source. What
-//! a label is decided by is the business of `strt-label`; a label is never more than a proposal.
+//! In: a recording, its separation, weights and positions. Out: a label or none for each source.
+//! What a label is decided by is the business of `strt-label`; a label is never more than a
+//! proposal.
 
 use super::mixture::Mixture;
 use super::summary::source_names;

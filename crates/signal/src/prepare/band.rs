@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// From one frequency to another, in Hz; one of them may be left out. As text `1-40`, `1-` or `-40`.
+/// From one frequency to another, in Hz; one of them may be left out. As text `1-40`, `1-` or
+/// `-40`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Band {

@@ -1,7 +1,7 @@
 //! A filter applied to long signals by Fourier transforms of blocks (overlap-save).
 //!
-//! In: a [`Fir`] and stretches of a channel. Out: the same number of filtered samples. Two blocks of
-//! one channel go through one complex transform, as its real and its imaginary part. The
+//! In: a [`Fir`] and stretches of a channel. Out: the same number of filtered samples. Two blocks
+//! of one channel go through one complex transform, as its real and its imaginary part. The
 //! transforms are those without vector instructions: a recording that is prepared anew, perhaps on
 //! another machine, must have the same bits for its run to be resumed.
 

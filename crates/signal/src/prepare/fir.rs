@@ -8,7 +8,8 @@
 //! sin(2πft)/(πt), times a Hamming window of 3.3/Δ seconds, Δ being the transition in Hz, scaled
 //! to a gain of 1 at 0 Hz. Sums and differences of these make all others. A Hamming window keeps
 //! the ripple of one edge near 0.2 %, −53 dB (A. V. Oppenheim, R. W. Schafer, Discrete-Time Signal
-//! Processing, 3rd ed., 2010, table 7.2); where two edges meet it is up to 0.5 %. These are the filters that MNE designs by default (`fir_design="firwin"`), tap by tap.
+//! Processing, 3rd ed., 2010, table 7.2); where two edges meet it is up to 0.5 %. These are the
+//! filters that MNE designs by default (`fir_design="firwin"`), tap by tap.
 
 use std::f64::consts::{PI, TAU};
 
@@ -44,8 +45,8 @@ impl Design {
         }
     }
 
-    /// Adds `sign` times the low-pass filter whose gain falls from 1 to 0 over `transition` Hz, with
-    /// its middle at `cutoff` Hz.
+    /// Adds `sign` times the low-pass filter whose gain falls from 1 to 0 over `transition` Hz,
+    /// with its middle at `cutoff` Hz.
     pub(super) fn low_pass(mut self, sign: f64, cutoff: f64, transition: f64) -> Design {
         let taps = (HAMMING * self.rate / transition).round();
         self.edges.push(Edge {

@@ -17,8 +17,8 @@ use std::f64::consts::PI;
 const PASS: f64 = 0.9;
 /// β of the Kaiser window for 80 dB: 0.1102·(80 − 8.7).
 const BETA: f64 = 7.857;
-/// (80 − 7.95)/(2.285·2π): half the taps of the window for 80 dB, times the transition as a share of
-/// half the sampling rate.
+/// (80 − 7.95)/(2.285·2π): half the taps of the window for 80 dB, times the transition as a share
+/// of half the sampling rate.
 const HALF_TAPS: f64 = 5.018;
 /// Numbers in the table of weights; more would be a ratio that nobody means.
 const MOST_WEIGHTS: usize = 1 << 24;
@@ -37,8 +37,8 @@ pub fn check(from: f64, to: f64) -> Result<()> {
 /// them that are shorter than half the filter (51 samples of the lower rate) become so.
 ///
 /// # Errors
-/// [`Error::Preparation`] when the rates are no rates or their ratio is no fraction of whole numbers
-/// up to 100,000.
+/// [`Error::Preparation`] when the rates are no rates or their ratio is no fraction of whole
+/// numbers up to 100,000.
 pub fn resample(values: MatRef<'_, f64>, from: f64, to: f64) -> Result<Mat<f64>> {
     let missing = crate::recording::missing_samples(values);
     let pieces = Pieces::whole(values.nrows());

@@ -426,8 +426,8 @@ fn what_only_looks_like_a_line_is_none() {
     );
 }
 
-/// Noise alone has neither; a line of a tenth of the noise's variance and drift above it do, each in
-/// the channels that have it.
+/// Noise alone has neither; a line of a tenth of the noise's variance and drift above it do, each
+/// in the channels that have it.
 #[test]
 fn drift_and_lines_are_seen_where_they_are() {
     let n = 60 * 250;

@@ -4,10 +4,11 @@
 //! In: a [`Recording`] with a sampling rate. Out: [`Disturbances`], in numbers. Spectra are means
 //! over segments of 8 s (Welch, Hann window), at most 32 of them, spread over the recording.
 //!
-//! *Drift*: more than half of the variance of a channel lies below 0.5 Hz. *Line*: at 50 or 60 Hz the
-//! power density is at least 10 times that of the surroundings (the median from 1.5 to 5 Hz away),
-//! and what exceeds them is at least 1 % of the variance above 0.5 Hz. Recordings below 20 Hz are
-//! not judged, since there what is slow is the signal, and neither are those shorter than a segment.
+//! *Drift*: more than half of the variance of a channel lies below 0.5 Hz. *Line*: at 50 or 60 Hz
+//! the power density is at least 10 times that of the surroundings (the median from 1.5 to 5 Hz
+//! away), and what exceeds them is at least 1 % of the variance above 0.5 Hz. Recordings below 20
+//! Hz are not judged, since there what is slow is the signal, and neither are those shorter than a
+//! segment.
 
 use super::stretches::stretches;
 use crate::recording::Recording;

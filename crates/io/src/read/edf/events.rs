@@ -119,7 +119,8 @@ fn places(reader: &EdfReader, wanted: impl Fn(&header::Signal) -> bool) -> Vec<(
     places
 }
 
-/// `+1.5␕0.5␔text␔text␔`: seconds, how long, and texts that are not empty; `None` for anything else.
+/// `+1.5␕0.5␔text␔text␔`: seconds, how long, and texts that are not empty; `None` for anything
+/// else.
 fn parse(list: &[u8]) -> Option<(f64, f64, Vec<String>)> {
     let end = list.iter().position(|&byte| byte == TEXT_END)?;
     let (time, texts) = (&list[..end], &list[end..]);

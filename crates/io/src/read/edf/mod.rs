@@ -1,9 +1,10 @@
 //! EDF, EDF+, BDF and BDF+: biosignals in records of fixed length.
 //!
 //! Numbers are scaled to the physical units of the header. Annotations are no channels but events;
-//! the status channel of BioSemi is one only when it is asked for, and its triggers are events. Records of a discontinuous file (EDF+D) are
-//! put where their time says, and what lies between them is missing. Channels of different rates
-//! cannot be read together: that is for the caller to choose.
+//! the status channel of BioSemi is one only when it is asked for, and its triggers are events.
+//! Records of a discontinuous file (EDF+D) are put where their time says, and what lies between
+//! them is missing. Channels of different rates cannot be read together: that is for the caller to
+//! choose.
 //!
 //! Written by hand: the crate for it (`edfplus` 0.1) refuses discontinuous files and knows no BDF.
 

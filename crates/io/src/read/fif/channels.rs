@@ -1,7 +1,8 @@
 //! The channels of a FIF file: what they are, in which unit, and where.
 //!
 //! In: the structures of 96 bytes that describe them. Out: names, factors, units, positions, and
-//! why some are left out. Kinds, units and layout as the file `fiff_explanations` of MNE lists them.
+//! why some are left out. Kinds, units and layout as the file `fiff_explanations` of MNE lists
+//! them.
 
 use crate::error::Result;
 use crate::read::source::damaged;

@@ -1,6 +1,6 @@
 //! The numbers of an HDF5 dataset → a [`Table`], in tiles of bounded size that follow the chunks of
-//! the file, so that each chunk is unpacked once. Chunks that were never written hold the fill value
-//! of the dataset, as everywhere in HDF5.
+//! the file, so that each chunk is unpacked once. Chunks that were never written hold the fill
+//! value of the dataset, as everywhere in HDF5.
 
 use super::file::{Decoded, File};
 use crate::error::Result;

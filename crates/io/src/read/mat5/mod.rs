@@ -1,9 +1,9 @@
 //! MATLAB 5 to 7 files: elements with tags, most of them deflated.
 //!
 //! In: a file. Out: a [`Workspace`] whose arrays are places in the file; their numbers are unpacked
-//! when they are asked for, straight into the table. Read are real arrays, text, structures and cells
-//! of text; other cells, sparse and complex arrays, objects and function handles are passed over with a word that
-//! says what they are.
+//! when they are asked for, straight into the table. Read are real arrays, text, structures and
+//! cells of text; other cells, sparse and complex arrays, objects and function handles are passed
+//! over with a word that says what they are.
 //!
 //! Written by hand: `matfile` (0.5) knows neither structures nor text and decodes a whole file
 //! before one variable is chosen; here only the wanted part is unpacked, and a damaged file costs

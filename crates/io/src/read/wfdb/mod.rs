@@ -5,9 +5,9 @@
 //! signals are put in their place. Signals with several samples a frame, all with as many, have
 //! that many times the rate of the frames; where the chosen ones differ, each is averaged over its
 //! frames, as the WFDB library does. Formats 8, 16, 24, 32, 61, 80, 160, 212, 310, 311, and FLAC in
-//! 508, 516 and 524. Segments follow each other in time, those of a variable layout each with some of its
-//! signals; where a signal has none it is missing. Checksums of headers are not compared. Refused:
-//! files in other directories than the header.
+//! 508, 516 and 524. Segments follow each other in time, those of a variable layout each with some
+//! of its signals; where a signal has none it is missing. Checksums of headers are not compared.
+//! Refused: files in other directories than the header.
 //!
 //! Written by hand: `wfdb` (0.1) parses skews and samples a frame without applying them, and asks
 //! for as much memory as a header claims.

@@ -1,10 +1,10 @@
 //! The direction along which matrices are largest together, and how large noise makes them there.
 //!
 //! In: J symmetric d × d matrices scaled as `moments.rs` scales them. Out: the unit vector w that
-//! maximises Σ_j (wᵀM_j w)², and the root of that maximum, its strength. Of noise alone the strength
-//! is below √J + √(2d) in the mean (Chevet's inequality: the diagonal entries along one direction
-//! are J standard normal numbers, and turning the direction gains √(2d) at most), with a spread that
-//! does not grow with d. How much below was measured, and a test measures it again.
+//! maximises Σ_j (wᵀM_j w)², and the root of that maximum, its strength. Of noise alone the
+//! strength is below √J + √(2d) in the mean (Chevet's inequality: the diagonal entries along one
+//! direction are J standard normal numbers, and turning the direction gains √(2d) at most), with a
+//! spread that does not grow with d. How much below was measured, and a test measures it again.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par, Side};

@@ -7,8 +7,8 @@
 //! 1999) with that function.
 //!
 //! Over all directions of d-dimensional noise the deviation is a Gaussian field on the sphere with
-//! correlation Σ_k a_k·cosᵏ θ, a_k the shares of Hermite polynomials of degree k ≥ 3 in the function.
-//! Its maximum is below √(d·Σ k·a_k) in the mean; how much below was measured.
+//! correlation Σ_k a_k·cosᵏ θ, a_k the shares of Hermite polynomials of degree k ≥ 3 in the
+//! function. Its maximum is below √(d·Σ k·a_k) in the mean; how much below was measured.
 
 use super::directions::{Found, NoiseLevel};
 use crate::columns::{col, col_mut};

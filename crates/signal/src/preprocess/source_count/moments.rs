@@ -1,11 +1,11 @@
 //! Second moments in which white noise has no part: lagged covariances, and what the covariances
 //! of successive parts of the recording differ by.
 //!
-//! In: whitened [`Samples`]. Out: families of symmetric p × p matrices. Let z = B·s + n with noise n
-//! that is white in time, of whatever covariance. Then E[z_t z_{t+h}ᵀ] and E[zzᵀ | part] − I vanish
-//! for every direction that no source reaches, since z has covariance I. Along such directions the
-//! entries of these matrices are independent of each other, with variance 1 on the diagonal and ½
-//! beside it: that is how they are scaled.
+//! In: whitened [`Samples`]. Out: families of symmetric p × p matrices. Let z = B·s + n with noise
+//! n that is white in time, of whatever covariance. Then E[z_t z_{t+h}ᵀ] and E[zzᵀ | part] − I
+//! vanish for every direction that no source reaches, since z has covariance I. Along such
+//! directions the entries of these matrices are independent of each other, with variance 1 on the
+//! diagonal and ½ beside it: that is how they are scaled.
 
 use super::samples::{BLOCKS, Block, PARTS, Samples};
 use super::structure::Witness;

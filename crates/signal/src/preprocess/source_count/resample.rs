@@ -1,10 +1,10 @@
 //! How sure the number of sources is: the same tests on recordings that are put together from
 //! blocks of this one.
 //!
-//! In: the components that are in doubt, and what each has to exceed. Out: how often which number of
-//! them does. Blocks are drawn with replacement within each eighth of the recording, so that slow
-//! changes stay. A resampled strength contains the chance of the recording and that of the drawing;
-//! the second is taken off its mean.
+//! In: the components that are in doubt, and what each has to exceed. Out: how often which number
+//! of them does. Blocks are drawn with replacement within each eighth of the recording, so that
+//! slow changes stay. A resampled strength contains the chance of the recording and that of the
+//! drawing; the second is taken off its mean.
 
 use super::distribution;
 use super::moments::Family;

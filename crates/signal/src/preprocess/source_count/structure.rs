@@ -5,10 +5,10 @@
 //! covariance over the channels, is all that there is in the directions of the whitened channels
 //! that no source reaches: uncorrelated in time, of one variance throughout, and Gaussian. So every
 //! direction with an autocorrelation, a changing variance or another distribution belongs to a
-//! source. One after the other, the direction that deviates most is found among those that are left,
-//! and kept when noise alone would not deviate as much. This is the sequence of tests of K.
-//! Nordhausen and J. Virta (Econometrics and Statistics, 2018; package tsBSS for R) with the largest
-//! deviation in place of the sum of all, so that one weak source is seen among much noise.
+//! source. One after the other, the direction that deviates most is found among those that are
+//! left, and kept when noise alone would not deviate as much. This is the sequence of tests of K.
+//! Nordhausen and J. Virta (Econometrics and Statistics, 2018; package tsBSS for R) with the
+//! largest deviation in place of the sum of all, so that one weak source is seen among much noise.
 //!
 //! A direction below the limit is kept all the same when each half of the recording has it: what
 //! one half finds is held against the other. Noise that is correlated in time, and rounding where
