@@ -413,7 +413,7 @@ class StrTransformer(Judging):
                     " as it is, got one that was; read it without prepare"
                 )
             return self.model_.clean_unprepared(X, as_json(self.prepare), removed)
-        rows = super(Fitting, self)._rows(X, reset=False)
+        rows = self._rows_as_given(X)
         cleaned = self.model_.clean_unprepared(
             self._unprepared(rows), as_json(self.prepare), removed
         )

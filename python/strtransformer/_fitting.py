@@ -87,10 +87,14 @@ class Fitting(OfRows):
             X = self._prepared(X)
             self._check_channels(X)
             return X.data
-        rows = super()._rows(X, reset)
+        rows = self._rows_as_given(X)
         if self.prepare is None:
             return rows
         return self._prepared(self._unprepared(rows)).data.astype(rows.dtype, copy=False)
+
+    def _rows_as_given(self, X: ArrayLike) -> Floats:
+        """The rows of X, checked against those of the fit and not prepared."""
+        return super()._rows(X, reset=False)
 
     def _prepared(self, recording: _core.Recording) -> _core.Recording:
         """As the estimator prepares it; as it is where it was prepared so when it was read."""
@@ -127,7 +131,7 @@ class Fitting(OfRows):
             self._check_channels(X)
             return X
         if self.prepare is not None:
-            return self._prepared(self._unprepared(super()._rows(X, reset=False)))
+            return self._prepared(self._unprepared(self._rows_as_given(X)))
         return _core.Recording(
             self._rows(X, reset=False), self.model_.channel_names, self.model_.sampling_rate
         )
