@@ -52,8 +52,10 @@ def make_mixture(
         Gaussian processes of well separated or close length-scales), ``sines``, ``ar``,
         ``nonsmooth`` (sawtooth, square wave, AR(1) with Laplace innovations), ``switchingar``,
         ``segmentlaplace``, ``segmentgaussian``, ``nonstationary``, ``varied`` (resonances and
-        noise, some of changing strength); and sources of one law, independent runs of one
-        system made Gaussian by ranks: ``lorenz``, ``lorenzz``,
+        noise, some of changing strength), ``independent`` (independent samples of Laplace's
+        density, uniform and exponential), ``laplacear`` (AR(1) of one pole with Laplace
+        innovations); and sources of one law, independent runs of one system made Gaussian by
+        ranks: ``lorenz``, ``lorenzz``,
         ``rossler``, ``mackeyglass``, ``henon``, ``logistic``, ``vanderpol``, ``tar``, ``garch``,
         ``coupled``, ``lorenzbackwards`` (a run, another one backwards in time, a surrogate),
         ``lorenzsurrogates`` (a run and its surrogates).

@@ -23,7 +23,7 @@
 //! | `amuse` | [`Amuse`] | autocorrelation at one lag |
 //! | `sobi` | [`Sobi`] | autocorrelations at many lags |
 //! | `nss` | [`Nss`] | variances that change with time |
-//! | `fast` | [`Fast`] | spectra or changing variances, by maximum likelihood |
+//! | `fast` | [`Fast`] | spectra, changing variances or innovations, by maximum likelihood |
 //! | `wasobi` | [`Wasobi`] | autocorrelations, weighed optimally for Gaussian AR sources |
 //! | `efica` | [`Efica`] | distributions, each source with a nonlinearity that suits it |
 //! | `multicombi` | [`MultiCombi`] | distributions or autocorrelations, whichever tell more |

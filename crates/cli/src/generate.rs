@@ -26,10 +26,12 @@ pub struct Generate {
     /// between regimes (SNICA); segmentlaplace: Laplace noise with a scale per segment (TCL);
     /// segmentgaussian: Gaussian noise with a variance per segment (iVAE); nonstationary: Gaussian
     /// noise whose variance changes smoothly; varied: in turn an AR(2) resonance, such noise, a
-    /// resonance of changing strength; lorenz, lorenzz, rossler, mackeyglass, henon,
-    /// logistic, vanderpol, tar, garch, coupled: independent runs of one chaotic or noisy system,
-    /// made Gaussian by ranks; lorenzbackwards: a run, another one backwards in time, a surrogate
-    /// (same spectrum and marginal, random phases); lorenzsurrogates: a run and its surrogates
+    /// resonance of changing strength; independent: independent samples of Laplace's density,
+    /// uniform and exponential; laplacear: AR(1) of one pole with Laplace innovations (PCL); lorenz,
+    /// lorenzz, rossler, mackeyglass, henon, logistic, vanderpol, tar, garch, coupled: independent
+    /// runs of one chaotic or noisy system, made Gaussian by ranks; lorenzbackwards: a run, another
+    /// one backwards in time, a surrogate (same spectrum and marginal, random phases);
+    /// lorenzsurrogates: a run and its surrogates
     #[arg(value_parser = kinds(), hide_possible_values = false)]
     kind: SourceKind,
     /// How they are mixed: linear, pnl, asinh, mlp2, mlp3, leakymlpL or tanhmlpL with L layers,

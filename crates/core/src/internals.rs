@@ -50,6 +50,9 @@ pub trait Inspect {
     /// The branch networks.
     fn transformer(&self) -> &Transformer;
 
+    /// Whether the kernel energy judges innovations that are not Gaussian.
+    fn judges_innovations(&self) -> bool;
+
     /// M_θ.
     fn mixer(&self) -> &dyn Mixer;
 
@@ -159,6 +162,11 @@ impl Inspect for Trainer {
         let blend: Option<&Blend> = energy.downcast_ref();
         let networks = blend.map(Blend::networks);
         networks.unwrap_or_else(|| energy.downcast_ref().expect("the branch networks"))
+    }
+
+    fn judges_innovations(&self) -> bool {
+        let kernels = self.prepared.kernels.as_ref();
+        kernels.is_some_and(|kernels| !kernels.densities.is_empty())
     }
 
     fn mixer(&self) -> &dyn Mixer {

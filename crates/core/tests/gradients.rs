@@ -302,6 +302,40 @@ fn missing_samples() {
     }
 }
 
+/// Innovations that are not Gaussian are judged too, those of independent samples and of coloured
+/// ones.
+#[test]
+fn innovations() {
+    let mut state = 1u64;
+    let mut uniform = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let mut spiky = || {
+        let size = -(1.0 - uniform()).ln();
+        size * size * if uniform() < 0.5 { -1.0 } else { 1.0 }
+    };
+    let mut sources = Mat::from_fn(200, 2, |_, _| spiky());
+    for t in 1..200 {
+        sources[(t, 1)] += 0.8 * sources[(t - 1, 1)];
+    }
+    let mixing = Mat::from_fn(2, 3, |i, j| [[1.0, 0.4, -0.3], [0.2, 0.9, 0.6]][i][j]);
+    let recording = Recording::from_mat(&sources * &mixing).unwrap();
+    let mut config = tiny();
+    config.weights.kernel = Some(0.6);
+    assert!(
+        Trainer::new(&recording, &config)
+            .unwrap()
+            .judges_innovations()
+    );
+    check("innovations", &config, &recording);
+    config.mixer.kind = MixerKind::Mlp;
+    config.sources.coordinates = Some(Coordinates::Neural);
+    check("innovations of neural sources", &config, &recording);
+}
+
 #[test]
 fn pieces() {
     let recording = || {

@@ -164,13 +164,36 @@ fn the_scale_of_sources_can_be_chosen() {
     .map(run);
     assert!(objective.scales().is_empty() && half.scales().len() == 3);
     assert_eq!(objective.terms(), half.terms());
+    // By definition: how well a linear combination of the channels has every source.
+    let observations = recording.observations();
+    let channels = Mat::from_fn(
+        1000,
+        7,
+        |t, c| if c < 6 { observations[(t, c)] } else { 1.0 },
+    );
+    let fit = channels.qr();
+    let linearity = |separation: &Separation| {
+        let sources = separation.sources();
+        let residual = sources - &channels * fit.solve_lstsq(sources);
+        (0..3)
+            .map(|k| 1.0 - residual.col(k).squared_norm_l2() / sources.col(k).squared_norm_l2())
+            .collect::<Vec<f64>>()
+    };
+    let [of_objective, of_half, of_linear] = [&objective, &half, &linear].map(linearity);
+    for k in 0..3 {
+        assert!(
+            of_objective[k] < of_half[k] && of_half[k] < of_linear[k],
+            "{of_objective:?}, {of_half:?}, {of_linear:?}"
+        );
+    }
     let mac = |separation: &Separation| {
         let matching = match_sources(separation.sources(), &reference).unwrap();
         matching.mac()
     };
-    let scores = [&objective, &half, &linear].map(mac);
-    println!("objective, half, linear: {scores:?}");
-    assert!(scores[1] > scores[0] && scores[2] > scores[0], "{scores:?}");
+    println!(
+        "objective, half, linear: {:?}",
+        [&objective, &half, &linear].map(mac)
+    );
 
     let before = objective.reconstruction().unwrap();
     for separation in [&half, &linear] {

@@ -42,6 +42,12 @@ pub enum SourceKind {
     /// In turn: an AR(2) resonance, white Gaussian noise whose variance changes smoothly, and a
     /// resonance whose strength does. No one statistic tells all of them apart.
     Varied,
+    /// Independent samples, in turn of Laplace's density, uniform and exponential: nothing in time
+    /// tells the sources apart, and their distributions do.
+    Independent,
+    /// AR(1) processes of one pole (0.9) with Laplace innovations, as in permutation-contrastive
+    /// learning (PCL): sources of one spectrum.
+    LaplaceAr,
     /// Independent runs of the Lorenz system (x, step 0.05), as all kinds below made Gaussian by
     /// ranks: sources of one law, which share spectrum and marginal.
     Lorenz,
@@ -72,7 +78,7 @@ pub enum SourceKind {
 
 impl SourceKind {
     /// Every kind.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::Gp,
         Self::GpClose,
         Self::Sines,
@@ -83,6 +89,8 @@ impl SourceKind {
         Self::SegmentGaussian,
         Self::Nonstationary,
         Self::Varied,
+        Self::Independent,
+        Self::LaplaceAr,
         Self::Lorenz,
         Self::LorenzZ,
         Self::Rossler,
@@ -110,6 +118,8 @@ impl SourceKind {
             Self::SegmentGaussian => "segmentgaussian",
             Self::Nonstationary => "nonstationary",
             Self::Varied => "varied",
+            Self::Independent => "independent",
+            Self::LaplaceAr => "laplacear",
             Self::Lorenz => "lorenz",
             Self::LorenzZ => "lorenzz",
             Self::Rossler => "rossler",
@@ -150,6 +160,8 @@ impl SourceKind {
             Self::LorenzBackwards => 20,
             Self::LorenzSurrogates => 21,
             Self::Varied => 22,
+            Self::Independent => 23,
+            Self::LaplaceAr => 24,
         }
     }
 }

@@ -26,6 +26,8 @@ const SINE_CYCLES: (f64, f64) = (31.0, 3.0);
 /// Within `nonsmooth`, repetitions of the three waves are sped up by at most this factor.
 const SPEED_RANGE: f64 = 3.0;
 
+/// The pole of all sources of `laplacear`.
+const LAPLACE_POLE: f64 = 0.9;
 /// Length-scales of the sources of `gp` and of `gpclose`.
 const GP: [f64; 3] = [6.0, 20.0, 70.0];
 const GP_CLOSE: [f64; 3] = [10.0, 16.0, 26.0];
@@ -60,6 +62,8 @@ fn generate_one(spec: &ProblemSpec, source: usize, rng: &mut ChaCha8Rng) -> Vec<
         SourceKind::SegmentGaussian => segments::modulated_gaussian(n_samples, rng),
         SourceKind::Nonstationary => segments::enveloped_gaussian(n_samples, rng),
         SourceKind::Varied => segments::varied(n_samples, source, n_sources, rng),
+        SourceKind::Independent => (0..n_samples).map(|_| independent(source, rng)).collect(),
+        SourceKind::LaplaceAr => autoregressive(n_samples, LAPLACE_POLE, || laplace(rng)),
         SourceKind::Lorenz => normal_scores(&dynamics::lorenz(n_samples, dynamics::X, rng)),
         SourceKind::LorenzZ => normal_scores(&dynamics::lorenz(n_samples, dynamics::Z, rng)),
         SourceKind::Rossler => normal_scores(&dynamics::rossler(n_samples, rng)),
@@ -154,6 +158,15 @@ fn autoregressive(n_samples: usize, pole: f64, mut innovation: impl FnMut() -> f
         step();
     }
     (0..n_samples).map(|_| step()).collect()
+}
+
+/// One sample of Laplace's density, uniform or exponential, whichever is the turn of the source.
+fn independent(source: usize, rng: &mut ChaCha8Rng) -> f64 {
+    match source % 3 {
+        0 => laplace(rng),
+        1 => rng.random_range(-1.0..1.0),
+        _ => laplace(rng).abs(),
+    }
 }
 
 /// Laplace with scale 1: a random sign times an exponential.

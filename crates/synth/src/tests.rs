@@ -236,6 +236,21 @@ fn ar_and_segment_sources_have_their_statistics() {
             / 50_000.0
     };
     assert!(kurtosis(&generate(SourceKind::SegmentLaplace)) > 6.5);
+    // Independent samples are uncorrelated; laplacear has a pole and heavy tails.
+    let lagged = |sources: &Mat<f64>, source: usize| {
+        let values = sources.col_as_slice(source);
+        values.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / 49_999.0
+    };
+    let (independent, same) = (
+        generate(SourceKind::Independent),
+        generate(SourceKind::LaplaceAr),
+    );
+    for source in 0..3 {
+        assert!(lagged(&independent, source).abs() < 0.02);
+        assert!((lagged(&same, source) - 0.9).abs() < 0.02);
+    }
+    assert!((5.0..7.0).contains(&kurtosis(&independent)));
+    assert!((3.1..4.0).contains(&kurtosis(&same)));
     assert!((3.2..4.5).contains(&kurtosis(&generate(SourceKind::SegmentGaussian))));
     let switching = generate(SourceKind::SwitchingAr);
     let times = [0, 1, 2].map(|source| correlation_time(switching.col_as_slice(source)));

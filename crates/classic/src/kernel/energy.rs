@@ -248,7 +248,7 @@ impl FormEnergy {
 }
 
 /// What a parameter must gain, in nats over the whole recording. ½ ln n is dear for many blocks.
-const PENALTY: f64 = 2.0;
+pub(super) const PENALTY: f64 = 2.0;
 /// What is added to variances in descriptions, so that a source that can be predicted without error
 /// has one.
 const NUGGET: f64 = 1e-6;

@@ -9,16 +9,27 @@ use faer::Mat;
 use std::ops::Range;
 
 use super::Solution;
+use super::density::Density;
 use super::energy::SourceEnergy;
 use super::form::Form;
 use super::minimize::{Contrast, Minimum, log_det};
 use super::moments::Moments;
+use super::nongaussian::{Choice, NonGaussian};
 use crate::{Components, Unmixing};
 
 /// By how many nats per sample all sources together must be described better with a choice of forms
 /// than by one. A source whose variance changes gains 0.2 and more; a square wave, in which single
 /// stretches happen to have no edge, 0.06, and it is found less well so.
 const MARGIN: f64 = 0.1;
+
+/// How often densities are chosen anew, for every source, while a search leads away from mixtures,
+/// and its iterations each time.
+const SEARCHES: usize = 4;
+const SEARCH_ITERATIONS: usize = 12;
+/// How often they are chosen anew at most before the result is taken as it is, …
+const SETTLINGS: usize = 8;
+/// … and the angle in radians below which it no longer makes a difference.
+const SETTLED: f64 = 1e-3;
 
 /// How exactly a minimum is sought.
 #[derive(Clone, Copy)]
@@ -49,8 +60,11 @@ impl Limits {
 pub(super) struct Fitted {
     /// Those of which every source takes one.
     pub forms: Vec<Form>,
+    /// Those that innovations have, where these are not Gaussian.
+    pub densities: Vec<Density>,
     moments: Moments,
     minimum: Minimum,
+    beyond_gaussian: f64, // nats per sample that densities save
 }
 
 impl Fitted {
@@ -65,10 +79,16 @@ impl Fitted {
         let moments = moments_of(components, &forms);
         // Rotations have finite energies, so that one start at least was searched from.
         let minimum = lowest(&forms, &moments, starts, limits).expect("a minimum from a rotation");
+        Fitted::gaussian(forms, moments, minimum)
+    }
+
+    fn gaussian(forms: Vec<Form>, moments: Moments, minimum: Minimum) -> Fitted {
         Fitted {
             forms,
+            densities: Vec::new(),
             moments,
             minimum,
+            beyond_gaussian: 0.0,
         }
     }
 
@@ -103,12 +123,53 @@ impl Fitted {
         let starts = fits.iter().map(|fit| fit.minimum.point.a.clone());
         let starts: Vec<Mat<f64>> = starts.collect();
         let minimum = lowest(&forms, &moments, &starts, limits)?;
-        let found = Fitted {
-            forms,
-            moments,
-            minimum,
-        };
+        let found = Fitted::gaussian(forms, moments, minimum);
         (found.description() < best - MARGIN).then_some(found)
+    }
+
+    /// By the same form and by innovations that are not Gaussian, sought from where this fit ended;
+    /// `None` where no innovations are beyond chance.
+    pub fn with_innovations(&self, components: &Components<'_>, limits: Limits) -> Option<Fitted> {
+        let moments = &self.moments;
+        let (whitened, rows) = (components.whitened(), components.rows());
+        let mut contrast = Contrast {
+            energy: self.energy(),
+            moments,
+            innovations: Some(NonGaussian::new(whitened, rows, self.forms[0].window)),
+        };
+        let mut a = self.minimum.point.a.clone();
+        for _ in 0..SEARCHES {
+            let here = contrast.at(a)?;
+            contrast.choose(&here, Choice::Search);
+            let rough = Limits::ROUGH.tolerance;
+            let found = contrast.minimize(here.a, rough, SEARCH_ITERATIONS)?;
+            a = found.point.a;
+        }
+        // A density is chosen for where the search stood, and the search goes on where it led.
+        let mut minimum = None;
+        for _ in 0..SETTLINGS {
+            let here = contrast.at(a)?;
+            if contrast.choose(&here, Choice::Settle) == 0.0 {
+                return None;
+            }
+            let before = here.a.clone();
+            let found = contrast.minimize(here.a, limits.tolerance, limits.iterations)?;
+            a = found.point.a.clone();
+            minimum = Some(found);
+            if largest_angle(&before, &a) < SETTLED {
+                break;
+            }
+        }
+        let minimum = minimum?;
+        let beyond_gaussian = contrast.choose(&minimum.point, Choice::Settle);
+        let densities = contrast.innovations.as_ref()?.densities();
+        Some(Fitted {
+            forms: self.forms.clone(),
+            densities,
+            moments: moments.clone(),
+            minimum,
+            beyond_gaussian,
+        })
     }
 
     /// The same forms, sought from where this fit ended and from further starts.
@@ -136,7 +197,8 @@ impl Fitted {
     pub fn description(&self) -> f64 {
         let (mut energy, n) = (self.energy(), self.moments.n_valid());
         let volume = log_det(&self.minimum.point.a).expect("a point has a volume");
-        self.sources().fold(-volume, |sum, moments| {
+        let without_sources = -volume - self.beyond_gaussian;
+        self.sources().fold(without_sources, |sum, moments| {
             sum + energy.description(moments, n).0
         })
     }
@@ -155,6 +217,7 @@ impl Fitted {
                 convergence: self.minimum.convergence,
             },
             forms: self.forms,
+            densities: self.densities,
             moments: self.moments,
         }
     }
@@ -170,6 +233,7 @@ fn lowest(
     let mut contrast = Contrast {
         energy: SourceEnergy::new(forms, moments.shares(), moments.n_valid()),
         moments,
+        innovations: None,
     };
     let minima = starts
         .iter()
@@ -183,34 +247,56 @@ fn lowest(
     })
 }
 
+/// The largest angle between a column of one matrix and that of the other, columns of norm 1.
+pub(super) fn largest_angle(one: &Mat<f64>, other: &Mat<f64>) -> f64 {
+    let cosine = |k: usize| (one.col(k).transpose() * other.col(k)).abs();
+    (0..one.ncols()).map(cosine).fold(1.0, f64::min).acos()
+}
+
 /// The moments of all samples that forms ask for.
 fn moments_of(components: &Components<'_>, forms: &[Form]) -> Moments {
     Moments::new(components.whitened(), components.rows(), forms)
 }
 
-/// The minimum that a part of the recording has near `a`, by forms of these kinds.
+/// The minimum that a part of the recording has near `a`, by forms of these kinds and, where
+/// `innovative`, by innovations that are not Gaussian.
 pub(super) fn of_part(
     components: &Components<'_>,
     part: Range<usize>,
     forms: &[Form],
+    innovative: bool,
     a: &Mat<f64>,
 ) -> Option<Mat<f64>> {
     let rows = components.rows().part(part.clone());
     let forms = Form::for_samples(forms, &rows.to_pieces());
     let samples = components.whitened().subrows(part.start, part.len());
-    near(&forms, &Moments::new(samples, rows, &forms), a)
+    let moments = Moments::new(samples, rows, &forms);
+    let innovations = innovative.then(|| NonGaussian::new(samples, rows, forms[0].window));
+    search_near(&forms, &moments, innovations, a)
 }
 
 /// The minimum that these moments have near `a`.
 pub(super) fn near(forms: &[Form], moments: &Moments, a: &Mat<f64>) -> Option<Mat<f64>> {
+    search_near(forms, moments, None, a)
+}
+
+fn search_near(
+    forms: &[Form],
+    moments: &Moments,
+    innovations: Option<NonGaussian>,
+    a: &Mat<f64>,
+) -> Option<Mat<f64>> {
     let mut contrast = Contrast {
         energy: SourceEnergy::new(forms, moments.shares(), moments.n_valid()),
         moments,
+        innovations,
     };
+    let here = contrast.at(a.clone())?;
+    contrast.choose(&here, Choice::Settle);
     let Limits {
         tolerance,
         iterations,
     } = Limits::ROUGH;
-    let found = contrast.minimize(a.clone(), tolerance, iterations)?;
+    let found = contrast.minimize(here.a, tolerance, iterations)?;
     Some(found.point.a)
 }

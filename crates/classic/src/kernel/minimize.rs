@@ -8,12 +8,14 @@
 //! Σ_j e_ij·a_j the gradient is a_jᵀ·∂F/∂a_i − δ_ij, and for sources that are uncorrelated at all
 //! lags the second derivatives are h_ij = 2 Σ_q d_iq·r_j(q), with d_i the gradient in the moments
 //! and r_j(q) those of source j, and 1 across (D.-T. Pham, *Joint approximate diagonalization*,
-//! 2001, has them for variances). L-BFGS starts from their inverse, as in Picard.
+//! 2001, has them for variances). L-BFGS starts from their inverse, as in Picard. Where innovations
+//! are not Gaussian, F has a further part ([`super::nongaussian`]).
 
 use faer::Mat;
 
 use super::energy::SourceEnergy;
 use super::moments::Moments;
+use super::nongaussian::{Choice, NonGaussian};
 use crate::convergence::{Convergence, StopReason};
 use crate::quasi_newton::{Memory, Preconditioner};
 
@@ -37,6 +39,8 @@ pub(super) struct Point {
     product: Mat<f64>,     // (Q·K)×K: all M_q·A
     pub moments: Mat<f64>, // Q×K: r_k(q)
     gradients: Mat<f64>,   // Q×K: d_k
+    d_a: Mat<f64>,         // K×K: ∂F/∂A that does not go through moments
+    bends: Vec<f64>,       // what h_ij have of that
 }
 
 /// What a search found.
@@ -49,10 +53,12 @@ pub(super) struct Minimum {
 pub(super) struct Contrast<'a> {
     pub moments: &'a Moments,
     pub energy: SourceEnergy,
+    pub innovations: Option<NonGaussian>,
 }
 
 impl Contrast<'_> {
-    fn at(&mut self, mut a: Mat<f64>) -> Option<Point> {
+    /// F at A; `None` where it has no value.
+    pub fn at(&mut self, mut a: Mat<f64>) -> Option<Point> {
         let (k, q) = (a.ncols(), self.moments.len());
         for j in 0..k {
             let norm = a.col(j).norm_l2();
@@ -71,19 +77,25 @@ impl Contrast<'_> {
                 .energy
                 .log_deviation(slot, gradients.col_as_slice_mut(j));
         }
+        let (mut d_a, mut bends) = (Mat::zeros(k, k), vec![0.0; k]);
+        if let Some(innovations) = &mut self.innovations {
+            value += innovations.evaluate(&a, &mut d_a, &mut bends);
+        }
         value.is_finite().then_some(Point {
             a,
             value,
             product,
             moments,
             gradients,
+            d_a,
+            bends,
         })
     }
 
     /// e ↦ a_jᵀ·∂F/∂a_i − δ_ij, 0 on the diagonal.
     fn gradient(&self, point: &Point) -> Mat<f64> {
         let k = point.a.ncols();
-        let mut d_a = Mat::<f64>::zeros(k, k);
+        let mut d_a = point.d_a.clone();
         for i in 0..k {
             self.moments.pull_back(
                 point.gradients.col_as_slice(i),
@@ -97,8 +109,21 @@ impl Contrast<'_> {
     }
 
     /// h_ij.
-    pub fn curvature(&self, point: &Point) -> Mat<f64> {
-        faer::Scale(2.0) * (point.gradients.transpose() * &point.moments)
+    fn curvature(&self, point: &Point) -> Mat<f64> {
+        let of_moments = point.gradients.transpose() * &point.moments;
+        Mat::from_fn(of_moments.nrows(), of_moments.ncols(), |i, j| {
+            2.0 * of_moments[(i, j)] + point.bends[i]
+        })
+    }
+
+    /// Chooses predictors and densities of the innovations at a point anew; gives by how much they
+    /// shorten the description of the sources, in nats per sample.
+    pub fn choose(&mut self, point: &Point, choice: Choice) -> f64 {
+        let n_valid = self.moments.n_valid();
+        let innovations = self.innovations.as_mut();
+        innovations.map_or(0.0, |innovations| {
+            innovations.choose(&point.a, &point.moments, n_valid, choice)
+        })
     }
 
     /// The minimum that is reached from `a`; `None` when F has no value there.

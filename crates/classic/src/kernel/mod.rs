@@ -7,25 +7,33 @@
 //! milliseconds. Two forms are fitted roughly, the spectrum and the variances of blocks, and the
 //! one that describes the sources in fewer bits is taken ([`Solution`]): sources of changing
 //! variance need the second, and all others must not have it. Where a recording has sources of both
-//! kinds, or spectra that change, every source takes the form that suits it.
+//! kinds, or spectra that change, every source takes the form that suits it. Where innovations are
+//! not Gaussian, and that describes the sources in fewer bits still, spectrum and innovations are
+//! judged together ([`Innovations`]): it tells sources of one spectrum apart, and independent
+//! samples.
 //!
 //! The criterion is the largest entry of the relative gradient. For stationary Gaussian sources
 //! this is a maximum-likelihood estimate (D.-T. Pham and P. Garat, *Blind separation of mixture of
 //! independent sources through a quasi-maximum likelihood approach*, IEEE Trans. Signal Processing
-//! 45(7), 1997). It sees nothing but second-order statistics: sources with equal spectra and equal
-//! changes of variance stay mixed.
+//! 45(7), 1997). Sources with equal spectra, equal changes of variance and Gaussian innovations
+//! stay mixed.
 
 mod blocks;
+mod density;
 mod energy;
 mod fit;
 mod form;
+mod innovations;
 mod minimize;
 mod moments;
+mod nongaussian;
 mod toeplitz;
 
 pub use blocks::Blocks;
+pub use density::Density;
 pub use energy::SourceEnergy;
 pub use form::{Form, Lengths};
+pub use innovations::{Innovations, SHARE as INNOVATION_SHARE, reach};
 pub use moments::{Moments, regained};
 
 use faer::Mat;
@@ -98,6 +106,9 @@ pub struct Solution {
     pub unmixing: Unmixing,
     /// The form that was taken, or those of which every source takes one.
     pub forms: Vec<Form>,
+    /// The densities that innovations have, where what is not Gaussian in them tells sources apart
+    /// or describes them better than anything else; else none.
+    pub densities: Vec<Density>,
     /// The moments of the components that these ask for.
     pub moments: Moments,
 }
@@ -159,14 +170,24 @@ impl Fast {
                 // Wide dilations of long recordings see what a low order does not describe.
                 let narrow = spectrum.forms[0].dilations.len() <= 2;
                 let rough = Limits::ROUGH.or(limits);
-                if let Some(any) = Fitted::any(components, &[&spectrum, &variance], rough) {
-                    any
-                } else if spectrum.description() > variance.description() {
-                    variance
-                } else if narrow && spectrum.order() <= LOW_ORDER {
+                let any = Fitted::any(components, &[&spectrum, &variance], rough);
+                let changes = spectrum.description() > variance.description();
+                let spectrum = if narrow && spectrum.order() <= LOW_ORDER {
                     one(Form::short_spectrum(lengths), &start)
                 } else {
                     spectrum
+                };
+                let innovative = spectrum.with_innovations(components, limits);
+                let gaussian = match any {
+                    Some(any) => any,
+                    None if changes => variance,
+                    None => spectrum,
+                };
+                match innovative {
+                    Some(found) if found.description() < gaussian.description() => {
+                        return Ok(found.into_solution());
+                    }
+                    _ => gaussian,
                 }
             }
         };
@@ -175,31 +196,37 @@ impl Fast {
 }
 
 /// The unmixing near `a` at which forms of these kinds have their minimum over a part of the
-/// recording,
-/// columns of norm 1: what the part alone makes of sources that the whole has found. `None` where
-/// the energy has no value at `a`.
+/// recording, columns of norm 1: what the part alone makes of sources that the whole has found.
+/// `None` where the energy has no value at `a`.
 pub fn refit(
     components: &Components<'_>,
     part: Range<usize>,
     forms: &[Form],
     a: &Mat<f64>,
 ) -> Option<Mat<f64>> {
-    fit::of_part(components, part, forms, a)
+    fit::of_part(components, part, forms, false, a)
 }
 
 impl Solution {
     /// The largest angle in radians between a source as the first half of the recording has it and
-    /// as the second half has it. Small where second-order statistics tell the sources apart; where
-    /// they do not, each half has another answer.
+    /// as the second half has it. Small where what was judged tells the sources apart; where it does
+    /// not, each half has another answer.
     pub fn disagreement(&self, components: &Components<'_>) -> f64 {
+        self.of_halves(components, !self.densities.is_empty())
+    }
+
+    /// [`Solution::disagreement`] with innovations taken for Gaussian: small where second-order
+    /// statistics alone tell the sources apart.
+    pub fn disagreement_of_forms(&self, components: &Components<'_>) -> f64 {
+        self.of_halves(components, false)
+    }
+
+    fn of_halves(&self, components: &Components<'_>, innovative: bool) -> f64 {
         let (t, a) = (components.n_samples(), &self.unmixing.matrix);
-        let [Some(first), Some(second)] =
-            [0..t / 2, t / 2..t].map(|half| fit::of_part(components, half, &self.forms, a))
-        else {
+        let of_half = |half| fit::of_part(components, half, &self.forms, innovative, a);
+        let [Some(first), Some(second)] = [0..t / 2, t / 2..t].map(of_half) else {
             return FRAC_PI_2;
         };
-        let cosine = |k: usize| first.col(k).transpose() * second.col(k);
-        let least = (0..a.ncols()).map(|k| cosine(k).abs()).fold(1.0, f64::min);
-        least.acos()
+        fit::largest_angle(&first, &second)
     }
 }

@@ -29,13 +29,13 @@ impl Levinson {
         }
     }
 
-    /// Hands E_p of every order p to `each` and returns that of the last.
-    fn recurse(&mut self, c: &[f64], mut each: impl FnMut(usize, f64)) -> f64 {
+    /// Hands E_p and the predictor of every order p to `each` and returns E_p of the last.
+    fn recurse(&mut self, c: &[f64], mut each: impl FnMut(usize, f64, &[f64])) -> f64 {
         let Levinson { a, before } = self;
         a.fill(0.0);
         a[0] = 1.0;
         let mut error = c[0];
-        each(0, error);
+        each(0, error, &a[..1]);
         let least = LEAST_SHARE * c[0];
         let mut ended = error <= least;
         for p in 1..c.len() {
@@ -52,7 +52,7 @@ impl Levinson {
                     error = next;
                 }
             }
-            each(p, error);
+            each(p, error, &a[..=p]);
         }
         error
     }
@@ -62,7 +62,7 @@ impl Levinson {
         let window = c.len();
         // The product of E_p in place of the sum of logarithms: one logarithm for a few orders.
         let (mut value, mut product) = (0.0, 1.0);
-        let error = self.recurse(c, |p, error| {
+        let error = self.recurse(c, |p, error, _| {
             product *= error;
             if p % 8 == 7 {
                 value += f64::ln(product);
@@ -82,9 +82,28 @@ impl Levinson {
         value
     }
 
+    /// The predictor a of order W − 1 for a column of W ≥ 1 numbers, beginning with 1.
+    pub fn predictor(&mut self, c: &[f64]) -> &[f64] {
+        self.recurse(c, |_, _, _| {});
+        &self.a[..c.len()]
+    }
+
     /// E_p for every order p.
     pub fn errors(&mut self, c: &[f64], errors: &mut [f64]) {
-        self.recurse(c, |p, error| errors[p] = error);
+        self.recurse(c, |p, error, _| errors[p] = error);
+    }
+
+    /// Solves T·x = g for the matrix T with the column c, in place of `x`.
+    pub fn solve(&mut self, c: &[f64], g: &[f64], x: &mut [f64]) {
+        x.fill(0.0);
+        self.recurse(c, |p, error, a| {
+            // T of order p times the reversed predictor is E_p in its last entry and 0 elsewhere.
+            let found: f64 = (0..p).map(|i| c[p - i] * x[i]).sum();
+            let factor = (g[p] - found) / error;
+            for (x, a) in x[..=p].iter_mut().zip(a.iter().rev()) {
+                *x += factor * a;
+            }
+        });
     }
 }
 
@@ -117,6 +136,11 @@ mod tests {
                 (found - expected).abs() < 1e-9,
                 "{window}: {found} {expected}"
             );
+            let g: Vec<f64> = (0..window).map(|i| (i as f64 * 0.7).cos()).collect();
+            let mut x = vec![1.0; window];
+            levinson.solve(&c, &g, &mut x);
+            let product = &matrix * Mat::from_fn(window, 1, |i, _| x[i]);
+            assert!((0..window).all(|i| (product[(i, 0)] - g[i]).abs() < 1e-9));
             levinson.errors(&c, &mut errors);
             let sum: f64 = errors.iter().map(|error| error.ln()).sum();
             assert!((sum - expected).abs() < 1e-9);

@@ -19,6 +19,8 @@ pub struct Facts {
     pub n_channels: usize,
     /// Samples with a missing channel, among the T.
     pub n_missing: usize,
+    /// Samples of a typical piece; T where the recording is one.
+    pub piece: usize,
 }
 
 impl Facts {
@@ -27,6 +29,7 @@ impl Facts {
         n_samples: 1000,
         n_channels: 6,
         n_missing: 0,
+        piece: 1000,
     };
 
     /// Those of a recording.
@@ -35,6 +38,7 @@ impl Facts {
             n_samples: recording.n_samples(),
             n_channels: recording.n_channels(),
             n_missing: recording.n_missing(),
+            piece: recording.pieces().typical(),
         }
     }
 

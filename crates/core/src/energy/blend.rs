@@ -80,6 +80,8 @@ impl Energy for Blend {
             SEARCHING * self.share
         };
         let shares = [1.0 - share, share];
+        // Windows and masks may be those of a test, so this is not done where they are drawn.
+        self.kernel.look_at(self.networks.windows());
         let parts: [&mut dyn Energy; 2] = [&mut self.networks, &mut self.kernel];
         self.by_source.fill(0.0);
         let mut value = 0.0;

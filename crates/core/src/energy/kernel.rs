@@ -7,8 +7,9 @@
 //! with g_k the entropy per sample of [`strt_classic::kernel`], from the second moments that the
 //! view of the sources gives. It has no parameters and draws nothing: the value of a step is that
 //! of the whole recording, or of the block that the step looks at. Twice, because φ = ln ℓ is twice
-//! an entropy.
+//! an entropy. Where innovations are not Gaussian, their share is taken off ([`Novelty`]).
 
+use super::novelty::Novelty;
 use super::{Energy, Found, Rng, SourceWindows, Window};
 use crate::Result;
 use crate::controller::{ControllerGradient, ControllerState};
@@ -20,6 +21,7 @@ use strt_kernels::AdamStep;
 /// The kernel energy of all sources.
 pub(crate) struct Kernel {
     energy: SourceEnergy,
+    novelty: Option<Novelty>,
     moments: Vec<f64>,
     d_moments: Vec<f64>,
     by_source: Vec<f64>, // 2·g_k
@@ -29,16 +31,29 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    pub fn new(energy: SourceEnergy, n_sources: usize, n_scales: usize) -> Kernel {
+    pub fn new(
+        energy: SourceEnergy,
+        novelty: Option<Novelty>,
+        n_sources: usize,
+        n_scales: usize,
+    ) -> Kernel {
         let n = energy.n_moments();
         Kernel {
             energy,
+            novelty,
             moments: vec![0.0; n],
             d_moments: vec![0.0; n],
             by_source: vec![0.0; n_sources],
             predicted: vec![1.0; n_sources],
             by_scale: vec![0.0; n_sources * n_scales],
             n_scales,
+        }
+    }
+
+    /// Takes note of the windows of the step, in which innovations are read.
+    pub fn look_at(&mut self, windows: &[Window]) {
+        if let Some(novelty) = &mut self.novelty {
+            novelty.look_at(windows);
         }
     }
 }
@@ -71,8 +86,11 @@ impl Energy for Kernel {
         let factor = 2.0 * weight / k as f64;
         for source in 0..k {
             sources.read_moments(source, &mut self.moments);
-            let entropy = self.energy.evaluate(&self.moments, &mut self.d_moments);
+            let mut entropy = self.energy.evaluate(&self.moments, &mut self.d_moments);
             sources.add_moment_gradient(source, factor, &self.d_moments);
+            if let Some(novelty) = &mut self.novelty {
+                entropy -= novelty.evaluate(source, &self.moments, sources, -factor);
+            }
             let error = (2.0 * entropy).exp();
             self.by_source[source] = 2.0 * entropy;
             self.predicted[source] = (1.0 - error).clamp(0.0, 1.0);

@@ -12,11 +12,13 @@
 mod blend;
 pub(crate) mod draws;
 mod kernel;
+mod novelty;
 mod phi;
 pub(crate) mod transformer;
 
 pub(crate) use blend::Blend;
 pub(crate) use kernel::Kernel;
+pub(crate) use novelty::Novelty;
 pub(crate) use phi::Phi;
 pub use rand::Rng;
 pub use strt_kernels::AdamStep;

@@ -9,14 +9,14 @@
 
 use crate::Result;
 use crate::config::{Init, Plan};
-use crate::energy::Kernel;
+use crate::energy::{Kernel, Novelty};
 use crate::view::data::Data;
 use crate::view::second_moments::KernelData;
-use strt_classic::kernel::Form;
+use strt_classic::kernel::{Density, Form};
 use strt_classic::{Components, Fast, Method, Unmixing};
 use strt_signal::rows::Rows;
 
-/// The least steps at the first rate where the kernel energy tells all sources apart.
+/// The least steps at the first rate where second-order statistics tell all sources apart.
 const CERTAIN_STEPS: usize = 200;
 /// Where it does not, networks need more steps the longer the recording is: this many less than it
 /// has samples, …
@@ -31,11 +31,16 @@ const CERTAIN: f64 = 0.3;
 pub(crate) struct Kernels {
     /// What kernel energies read.
     pub data: KernelData,
+    /// The densities of innovations that are not Gaussian, where these are judged too.
+    pub densities: Vec<Density>,
     /// Where the energy is least, ordered by correlation time; `None` where too few samples are
     /// there, and for data that another recording has whitened.
     pub solution: Option<Unmixing>,
-    /// Whether the energy tells all sources apart.
+    /// Whether the energy tells all sources apart, so that a run may begin there.
     pub certain: bool,
+    /// Whether it does so by second-order statistics alone. Otherwise networks may know more, and
+    /// need time to learn it.
+    pub sufficient: bool,
 }
 
 impl Kernels {
@@ -60,18 +65,24 @@ impl Kernels {
             let forms = vec![Form::spectrum(&rows.to_pieces())];
             return Ok(Some(Kernels {
                 data: KernelData::new(&whitened, rows, forms),
+                densities: Vec::new(),
                 solution: None,
                 certain: false,
+                sufficient: false,
             }));
         };
         let found = fast.solve(&components)?;
         // Without steps nobody asks.
-        let certain = plan.steps == 0 || found.disagreement(&components) < CERTAIN;
+        let sufficient = plan.steps == 0 || found.disagreement_of_forms(&components) < CERTAIN;
+        let innovative = !found.densities.is_empty();
+        let certain = sufficient || innovative && found.disagreement(&components) < CERTAIN;
         let (solution, _) = found.unmixing.ordered(&components)?;
         Ok(Some(Kernels {
             data: KernelData::from_moments(found.forms, found.moments, rows),
+            densities: found.densities,
             solution: Some(solution),
             certain,
+            sufficient,
         }))
     }
 
@@ -85,7 +96,17 @@ impl Kernels {
             Some(rows.n_samples())
         };
         let (k, r) = (plan.config().n_sources, plan.branches().scales.len());
-        (plan.kernel > 0.0).then(|| Kernel::new(self.data.energy(samples), k, r))
+        // Innovations are read in the windows of the networks.
+        let innovative = !self.densities.is_empty() && plan.kernel < 1.0;
+        let novelty = || {
+            let lags = self.data.successive_lags(samples);
+            let n = samples.unwrap_or(rows.n_valid());
+            Novelty::new(&self.densities, lags, n, k, rows)
+        };
+        (plan.kernel > 0.0).then(|| {
+            let energy = self.data.energy(samples);
+            Kernel::new(energy, innovative.then(novelty), k, r)
+        })
     }
 }
 
@@ -93,7 +114,9 @@ impl Kernels {
 pub(crate) fn least_steps(kernels: Option<&Kernels>, n_samples: usize) -> usize {
     let (least, most) = UNCERTAIN_STEPS;
     match kernels {
-        Some(Kernels { certain: true, .. }) => CERTAIN_STEPS,
+        Some(Kernels {
+            sufficient: true, ..
+        }) => CERTAIN_STEPS,
         _ => n_samples.saturating_sub(UNCERTAIN_LEAD).clamp(least, most),
     }
 }

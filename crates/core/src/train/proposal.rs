@@ -25,6 +25,9 @@ impl Trainer {
         // Who has chosen another start, or holds A, has a reason to.
         let wanted = plan.init == Init::Fast && plan.config().optimizer.rates.fiber > 0.0;
         let kernels = self.prepared.kernels.clone().filter(|_| wanted);
+        // Where innovations are what tells the sources apart, the run began there if it is worth
+        // anything, and the networks have made it more accurate since.
+        let kernels = kernels.filter(|found| found.sufficient || found.densities.is_empty());
         let Some(found) = kernels
             .as_ref()
             .and_then(|kernels| kernels.solution.as_ref())

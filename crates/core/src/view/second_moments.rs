@@ -69,6 +69,15 @@ impl KernelData {
         }
     }
 
+    /// How many moments of a source, from lag 0 on, are of successive lags, where the energy is
+    /// that of [`KernelData::energy`] for as many samples.
+    pub fn successive_lags(&self, samples: Option<usize>) -> usize {
+        match samples {
+            None => self.forms[0].window,
+            Some(len) => self.forms_of(len)[0].window,
+        }
+    }
+
     /// Moments of combinations of components.
     pub fn linear(&self, n_sources: usize) -> SecondMoments {
         SecondMoments::Linear {

@@ -209,6 +209,16 @@ pub fn generated(size: Size, first_seed: u64) -> Vec<Family> {
                 .collect(),
         ),
         family(
+            "innovations",
+            "independent samples of different distributions, and AR(1) of one spectrum with Laplace \
+             innovations, T = 1000",
+            cases(
+                &[SourceKind::Independent, SourceKind::LaplaceAr],
+                seeds(2, 6),
+                &|_| {},
+            ),
+        ),
+        family(
             "switching",
             "switching AR(2), 3 sources in 12 channels, T = 4000 (the setting of SNICA), linear \
              mixing",

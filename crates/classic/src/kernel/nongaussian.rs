@@ -1,0 +1,163 @@
+//! What innovations that are not Gaussian add to the contrast of a kernel energy.
+//!
+//! ```text
+//! −c·Σ_k J_k,        c = SHARE
+//! ```
+//!
+//! In: whitened components, and A where it is asked for. Out: the value, its gradient in A, and how
+//! it bends. Which predictor and which density a source has is held fixed until it is chosen anew,
+//! so that a search has one function to minimise. Of long recordings stretches are looked at.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par};
+use std::ops::Range;
+use strt_signal::rows::RowsView;
+
+use super::density::Density;
+use super::innovations::{Innovations, SHARE, reach};
+
+/// Samples at most that are looked at: …
+const MOST_SAMPLES: usize = 8192;
+/// … in so many stretches, evenly spread.
+const STRETCHES: usize = 8;
+
+/// How densities are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// Every source has one: a mixture hardly has, and must be led away from.
+    Search,
+    /// Those sources whose innovations are not Gaussian beyond chance.
+    Settle,
+}
+
+/// −c·Σ_k J_k of a recording.
+pub(super) struct NonGaussian {
+    samples: Mat<f64>, // n×K, one stretch after the other
+    reach: Vec<u32>,
+    sources: Vec<Innovations>,
+    taken: Vec<Option<Density>>,
+    s: Mat<f64>,   // n×K
+    d_s: Mat<f64>, // n×K
+}
+
+impl NonGaussian {
+    /// Of components (T×K, 0 in missing rows), with predictors of at most `window` − 1 samples.
+    pub fn new(components: MatRef<'_, f64>, rows: RowsView<'_>, window: usize) -> NonGaussian {
+        let (t, k) = components.shape();
+        let stretches = stretches(t);
+        let n = stretches.iter().map(|stretch| stretch.len()).sum();
+        let mut samples = Mat::zeros(n, k);
+        let mut all = Vec::with_capacity(n);
+        for stretch in stretches {
+            let mut own = samples.as_mut().subrows_mut(all.len(), stretch.len());
+            all.extend(reach(rows.part(stretch.clone())));
+            own.copy_from(components.subrows(stretch.start, stretch.len()));
+        }
+        NonGaussian {
+            samples,
+            reach: all,
+            sources: vec![Innovations::new(window, n); k],
+            taken: vec![None; k],
+            s: Mat::zeros(n, k),
+            d_s: Mat::zeros(n, k),
+        }
+    }
+
+    fn place(&mut self, a: &Mat<f64>) {
+        let (s, samples) = (self.s.as_mut(), &self.samples);
+        matmul(s, Accum::Replace, samples, a, 1.0, Par::Seq);
+    }
+
+    /// Chooses predictors and densities of the sources of A, whose moments are the columns of
+    /// `moments` (lags 0, 1, … first), over `n_valid` samples. Gives Σ_k of what J exceeds chance
+    /// by.
+    pub fn choose(
+        &mut self,
+        a: &Mat<f64>,
+        moments: &Mat<f64>,
+        n_valid: usize,
+        choice: Choice,
+    ) -> f64 {
+        self.place(a);
+        let mut sum = 0.0;
+        for (j, innovations) in self.sources.iter_mut().enumerate() {
+            innovations.predict(moments.col_as_slice(j), n_valid);
+            innovations.read(self.s.col_as_slice(j), &self.reach);
+            let beyond = innovations.beyond_chance(&Density::ALL);
+            sum += beyond.map_or(0.0, |(_, nats)| nats);
+            let taken = match choice {
+                Choice::Settle => beyond,
+                Choice::Search => beyond.or_else(|| innovations.best(&Density::ALL)),
+            };
+            self.taken[j] = taken.map(|(density, _)| density);
+        }
+        sum
+    }
+
+    /// The densities that sources have, each once.
+    pub fn densities(&self) -> Vec<Density> {
+        let among = Density::ALL.into_iter();
+        among
+            .filter(|density| self.taken.contains(&Some(*density)))
+            .collect()
+    }
+
+    /// The value at A; its gradient is added to `d_a`, and what it adds to the second derivatives
+    /// of every source's row put in place of `bends`.
+    pub fn evaluate(&mut self, a: &Mat<f64>, d_a: &mut Mat<f64>, bends: &mut [f64]) -> f64 {
+        self.place(a);
+        self.d_s.fill(0.0);
+        bends.fill(0.0);
+        let mut value = 0.0;
+        for (j, innovations) in self.sources.iter_mut().enumerate() {
+            let Some(density) = self.taken[j] else {
+                continue;
+            };
+            innovations.read(self.s.col_as_slice(j), &self.reach);
+            let d_s = self.d_s.col_as_slice_mut(j);
+            let (negentropy, bend) = innovations.evaluate(density, -SHARE, d_s);
+            value -= SHARE * negentropy;
+            bends[j] = SHARE * bend;
+        }
+        let d_s = &self.d_s;
+        matmul(
+            d_a.as_mut(),
+            Accum::Add,
+            self.samples.transpose(),
+            d_s,
+            1.0,
+            Par::Seq,
+        );
+        value
+    }
+}
+
+/// What is looked at of T samples.
+fn stretches(n_samples: usize) -> Vec<Range<usize>> {
+    if n_samples <= MOST_SAMPLES {
+        return vec![0..n_samples];
+    }
+    let length = MOST_SAMPLES / STRETCHES;
+    let spare = n_samples - length;
+    let first = |i: usize| spare / (STRETCHES - 1) * i;
+    (0..STRETCHES)
+        .map(|i| first(i)..first(i) + length)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_are_apart_and_lie_in_the_recording() {
+        assert_eq!(stretches(8192), [0..8192]);
+        let found = stretches(8193);
+        assert_eq!(found.len(), 8);
+        for n in [8193, 10_000, 1_000_003] {
+            let found = stretches(n);
+            assert!(found.windows(2).all(|pair| pair[0].end <= pair[1].start));
+            assert!(found[7].end <= n);
+        }
+    }
+}
