@@ -331,7 +331,6 @@ fn innovations() {
             .judges_innovations()
     );
     check("innovations", &config, &recording);
-    config.mixer.kind = MixerKind::Mlp;
     config.sources.coordinates = Some(Coordinates::Neural);
     check("innovations of neural sources", &config, &recording);
 }

@@ -6,6 +6,7 @@
 //! decided in [`super`].
 
 use faer::Mat;
+use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
 use super::Solution;
@@ -193,6 +194,12 @@ impl Fitted {
         (0..moments.ncols()).map(|j| moments.col_as_slice(j))
     }
 
+    /// The largest angle between a source as each half of the recording has it.
+    pub fn disagreement(&self, components: &Components<'_>) -> f64 {
+        let innovative = !self.densities.is_empty();
+        disagreement(components, &self.forms, innovative, &self.minimum.point.a)
+    }
+
     /// Nats per sample in which all sources are described, parameters included.
     pub fn description(&self) -> f64 {
         let (mut energy, n) = (self.energy(), self.moments.n_valid());
@@ -248,7 +255,7 @@ fn lowest(
 }
 
 /// The largest angle between a column of one matrix and that of the other, columns of norm 1.
-pub(super) fn largest_angle(one: &Mat<f64>, other: &Mat<f64>) -> f64 {
+fn largest_angle(one: &Mat<f64>, other: &Mat<f64>) -> f64 {
     let cosine = |k: usize| (one.col(k).transpose() * other.col(k)).abs();
     (0..one.ncols()).map(cosine).fold(1.0, f64::min).acos()
 }
@@ -256,6 +263,22 @@ pub(super) fn largest_angle(one: &Mat<f64>, other: &Mat<f64>) -> f64 {
 /// The moments of all samples that forms ask for.
 fn moments_of(components: &Components<'_>, forms: &[Form]) -> Moments {
     Moments::new(components.whitened(), components.rows(), forms)
+}
+
+/// The largest angle in radians between a source as the first half of the recording has it near `a`
+/// and as the second half has it.
+pub(super) fn disagreement(
+    components: &Components<'_>,
+    forms: &[Form],
+    innovative: bool,
+    a: &Mat<f64>,
+) -> f64 {
+    let t = components.n_samples();
+    let of_half = |half| of_part(components, half, forms, innovative, a);
+    match [0..t / 2, t / 2..t].map(of_half) {
+        [Some(first), Some(second)] => largest_angle(&first, &second),
+        _ => FRAC_PI_2,
+    }
 }
 
 /// The minimum that a part of the recording has near `a`, by forms of these kinds and, where

@@ -7,10 +7,9 @@
 //! milliseconds. Two forms are fitted roughly, the spectrum and the variances of blocks, and the
 //! one that describes the sources in fewer bits is taken ([`Solution`]): sources of changing
 //! variance need the second, and all others must not have it. Where a recording has sources of both
-//! kinds, or spectra that change, every source takes the form that suits it. Where innovations are
-//! not Gaussian, and that describes the sources in fewer bits still, spectrum and innovations are
-//! judged together ([`Innovations`]): it tells sources of one spectrum apart, and independent
-//! samples.
+//! kinds, or spectra that change, every source takes the form that suits it. Where the spectrum is
+//! taken and does not tell the sources apart, and innovations are not Gaussian, both are judged
+//! together ([`Innovations`]): that tells sources of one spectrum apart, and independent samples.
 //!
 //! The criterion is the largest entry of the relative gradient. For stationary Gaussian sources
 //! this is a maximum-likelihood estimate (D.-T. Pham and P. Garat, *Blind separation of mixture of
@@ -37,13 +36,20 @@ pub use innovations::{Innovations, SHARE as INNOVATION_SHARE, reach};
 pub use moments::{Moments, regained};
 
 use faer::Mat;
-use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
 use self::fit::{Fitted, Limits};
 use super::{Components, Method, Nss, Sobi, Unmixing, ensure_limits, ensure_samples, rotation};
 use crate::error::Result;
 
+/// The angle in radians up to which both halves of a recording agree on the sources.
+pub const AGREEMENT: f64 = 0.3;
+/// The angle from which on innovations are asked. Halves may agree by chance on what they do not
+/// know, but hardly so well.
+const DOUBT: f64 = 0.1;
+/// By how many nats per sample variances may describe all sources better than spectra because their
+/// values have heavy tails.
+const TAILS: f64 = 0.02;
 /// Autoregressions up to this order have a short window.
 const LOW_ORDER: usize = 4;
 /// Random starts beside those of SOBI and NSS.
@@ -68,6 +74,9 @@ pub struct Fast {
     /// What is judged: the spectrum, the variances, or whatever describes the sources in fewest
     /// bits. Default automatic.
     pub form: FormChoice,
+    /// Whether innovations that are not Gaussian are judged, where variances do not clearly change
+    /// and what the automatic form finds is in doubt. Default true.
+    pub innovations: bool,
     /// What the largest entry of the relative gradient must fall below. Default 1e-6.
     pub tolerance: f64,
     /// Iterations of a start at most. Default 300.
@@ -92,6 +101,7 @@ impl Default for Fast {
     fn default() -> Self {
         Fast {
             form: FormChoice::Automatic,
+            innovations: true,
             tolerance: 1e-6,
             max_iterations: 300,
             seed: 0,
@@ -171,27 +181,47 @@ impl Fast {
                 let narrow = spectrum.forms[0].dilations.len() <= 2;
                 let rough = Limits::ROUGH.or(limits);
                 let any = Fitted::any(components, &[&spectrum, &variance], rough);
-                let changes = spectrum.description() > variance.description();
+                let gain = spectrum.description() - variance.description();
                 let spectrum = if narrow && spectrum.order() <= LOW_ORDER {
                     one(Form::short_spectrum(lengths), &start)
                 } else {
                     spectrum
                 };
-                let innovative = spectrum.with_innovations(components, limits);
-                let gaussian = match any {
+                match any {
                     Some(any) => any,
-                    None if changes => variance,
-                    None => spectrum,
-                };
-                match innovative {
-                    Some(found) if found.description() < gaussian.description() => {
-                        return Ok(found.into_solution());
+                    None if gain > TAILS => variance,
+                    None => {
+                        // Heavy tails look a little like a variance that changes.
+                        let (taken, spectrum) = if gain > 0.0 {
+                            (variance, Some(spectrum))
+                        } else {
+                            (spectrum, None)
+                        };
+                        let taken = taken.again(&random, limits);
+                        let spectrum = spectrum.as_ref().unwrap_or(&taken);
+                        let innovative = self.innovative(components, spectrum, &taken, limits);
+                        return Ok(innovative.unwrap_or(taken).into_solution());
                     }
-                    _ => gaussian,
                 }
             }
         };
         Ok(taken.again(&random, limits).into_solution())
+    }
+
+    /// What spectrum and innovations find together, where the form that was taken does not tell the
+    /// sources apart and both describe them in fewer bits.
+    fn innovative(
+        &self,
+        components: &Components<'_>,
+        spectrum: &Fitted,
+        taken: &Fitted,
+        limits: Limits,
+    ) -> Option<Fitted> {
+        if !self.innovations || taken.disagreement(components) < DOUBT {
+            return None;
+        }
+        let found = spectrum.with_innovations(components, limits)?;
+        (found.description() < taken.description()).then_some(found)
     }
 }
 
@@ -212,21 +242,7 @@ impl Solution {
     /// as the second half has it. Small where what was judged tells the sources apart; where it does
     /// not, each half has another answer.
     pub fn disagreement(&self, components: &Components<'_>) -> f64 {
-        self.of_halves(components, !self.densities.is_empty())
-    }
-
-    /// [`Solution::disagreement`] with innovations taken for Gaussian: small where second-order
-    /// statistics alone tell the sources apart.
-    pub fn disagreement_of_forms(&self, components: &Components<'_>) -> f64 {
-        self.of_halves(components, false)
-    }
-
-    fn of_halves(&self, components: &Components<'_>, innovative: bool) -> f64 {
-        let (t, a) = (components.n_samples(), &self.unmixing.matrix);
-        let of_half = |half| fit::of_part(components, half, &self.forms, innovative, a);
-        let [Some(first), Some(second)] = [0..t / 2, t / 2..t].map(of_half) else {
-            return FRAC_PI_2;
-        };
-        fit::largest_angle(&first, &second)
+        let innovative = !self.densities.is_empty();
+        fit::disagreement(components, &self.forms, innovative, &self.unmixing.matrix)
     }
 }

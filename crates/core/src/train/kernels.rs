@@ -8,11 +8,11 @@
 //! Deliberately absent: what a run does with it (`start.rs`, `proposal.rs`).
 
 use crate::Result;
-use crate::config::{Init, Plan};
+use crate::config::{Init, MixerKind, Plan};
 use crate::energy::{Kernel, Novelty};
 use crate::view::data::Data;
 use crate::view::second_moments::KernelData;
-use strt_classic::kernel::{Density, Form};
+use strt_classic::kernel::{AGREEMENT, Density, Form};
 use strt_classic::{Components, Fast, Method, Unmixing};
 use strt_signal::rows::Rows;
 
@@ -23,8 +23,6 @@ const CERTAIN_STEPS: usize = 200;
 const UNCERTAIN_LEAD: usize = 500;
 /// … within these bounds.
 const UNCERTAIN_STEPS: (usize, usize) = (500, 1500);
-/// The angle in radians up to which both halves of a recording agree on the sources.
-const CERTAIN: f64 = 0.3;
 
 /// What the kernel energy found.
 #[derive(Debug)]
@@ -53,8 +51,10 @@ impl Kernels {
             return Ok(None);
         }
         let whitened = data.components(k);
+        // Bends make innovations look as if they were not Gaussian, whatever the sources are.
         let fast = Fast {
             seed: config.seed,
+            innovations: config.mixer.kind == MixerKind::Affine,
             ..Fast::default()
         };
         // Whitening that was fitted on another recording leaves components that are not white, and
@@ -73,9 +73,9 @@ impl Kernels {
         };
         let found = fast.solve(&components)?;
         // Without steps nobody asks.
-        let sufficient = plan.steps == 0 || found.disagreement_of_forms(&components) < CERTAIN;
-        let innovative = !found.densities.is_empty();
-        let certain = sufficient || innovative && found.disagreement(&components) < CERTAIN;
+        let certain = plan.steps == 0 || found.disagreement(&components) < AGREEMENT;
+        // Innovations are asked where the rest does not suffice.
+        let sufficient = certain && found.densities.is_empty();
         let (solution, _) = found.unmixing.ordered(&components)?;
         Ok(Some(Kernels {
             data: KernelData::from_moments(found.forms, found.moments, rows),
