@@ -8,7 +8,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from .interface import Given, Problem
+from .interface import Given, Problem, Refused
 from .methods import METHODS
 from .problems import all_problems
 from .rows import Rows, key_of
@@ -43,7 +43,9 @@ def standardised(channels):
 
 
 def solve(task: Task) -> dict:
-    """A row with scores, or with what went wrong: one failure is a gap, not the end of the rest.
+    """A row with scores, or with why not: one failure is a gap, not the end of the rest.
+
+    `refused` is what the method answers to a problem that it cannot take, `error` is anything else.
 
     The method's seed is the problem's plus 1000: it never shares random numbers with the generator.
     """
@@ -68,6 +70,8 @@ def solve(task: Task) -> dict:
         row["seconds"] = round(time.perf_counter() - began, 2)
         row["cpu_seconds"] = round(time.process_time() - busy, 2)
         row |= {k: round(v, 5) for k, v in all_scores(result, recording.sources).items()}
+    except Refused as reason:
+        row["refused"] = str(reason)
     except Exception as error:
         row["error"] = f"{type(error).__name__}: {error}"
     return row
@@ -101,6 +105,9 @@ def run(problems: list[Problem], methods: list[str], seeds: range, rows: Rows, o
     with context.Pool(min(jobs, max(1, len(tasks)))) as pool:
         for done, row in enumerate(pool.imap_unordered(solve, tasks), 1):
             rows.add(row)
-            shown = row.get("error") or f"MCC {row['mcc']:.4f}, {row['seconds']:.1f} s"
+            if "mcc" in row:
+                shown = f"MCC {row['mcc']:.4f}, {row['seconds']:.1f} s"
+            else:
+                shown = row.get("error") or f"refused: {row['refused']}"
             line = f"{done}/{len(tasks)} {row['problem']} seed {row['seed']} {row['method']}"
             print(f"{line}: {shown}", file=sys.stderr, flush=True)

@@ -18,6 +18,10 @@ STATES = "number of states"
 LINEAR = "whether the mixing is linear"
 
 
+class Refused(ValueError):
+    """A method says that it cannot take a problem: an answer, and not a failure of the run."""
+
+
 @dataclass(frozen=True)
 class Recording:
     """Channels with their true sources, and what its authors tell their method."""
@@ -58,12 +62,14 @@ class Given:
         number = np.cumsum(self.first)
         return times[number[times] == number[times - lag]]
 
+    def lengths(self) -> list[int]:
+        """Samples of every sequence."""
+        begins = [0] if self.first is None else np.flatnonzero(self.first)
+        return np.diff(np.append(begins, len(self.channels))).tolist()
+
     def shortest(self) -> int:
         """Samples of the shortest sequence."""
-        if self.first is None:
-            return len(self.channels)
-        begins = np.flatnonzero(self.first)
-        return int(np.diff(np.append(begins, len(self.channels))).min())
+        return min(self.lengths())
 
     def segments(self) -> np.ndarray:
         """The labels, or where there are none equal stretches of time, as TCL takes for MEG."""

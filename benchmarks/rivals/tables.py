@@ -8,11 +8,11 @@ from .methods import METHODS
 
 
 def cell(rows: list[dict], score: str) -> str:
-    """`mean ± standard deviation`, with the number that failed."""
+    """`mean ± standard deviation`, with the number that failed; or that the method refuses."""
     values = [row[score] for row in rows if score in row]
-    failed = len(rows) - len(values)
+    failed = sum("error" in row for row in rows)
     if not values:
-        return "failed" if failed else "–"
+        return "failed" if failed else "refused" if rows else "–"
     spread = f" ± {stdev(values):.3f}" if len(values) > 1 else ""
     return f"{mean(values):.3f}{spread}" + (f" ({failed} failed)" if failed else "")
 
@@ -46,7 +46,7 @@ def family_table(rows: list[dict], score: str) -> str:
 
 
 def missing(rows: list[dict]) -> list[str]:
-    """Cells of a family in which another method has a row and this one has none, or only errors."""
+    """Cells of a family in which another method has a row and this one has none, or no score."""
     gaps = []
     methods = ordered(row["method"] for row in rows)
     for problem in ordered(row["problem"] for row in rows):
@@ -54,10 +54,12 @@ def missing(rows: list[dict]) -> list[str]:
         for method in methods:
             of = [row for row in rows if (row["problem"], row["method"]) == (problem, method)]
             errors = [row["error"] for row in of if "error" in row]
+            reasons = [row["refused"] for row in of if "refused" in row]
             if not of:
                 not_run.append(method)
-            elif len(errors) == len(of):
-                gaps.append(f"{problem}, {method}: {errors[0]}")
+            elif len(errors) + len(reasons) == len(of):
+                what = f": {errors[0]}" if errors else f" refuses: {reasons[0]}"
+                gaps.append(f"{problem}, {method}{what}")
         if not_run:
             gaps.append(f"{problem}: not run with {', '.join(not_run)}")
     return gaps

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import torch
 
-from ..interface import Found, Given, Method
+from ..interface import Found, Given, Method, Refused
 from ..networks import start, whitened
 from . import linear
 
@@ -21,7 +21,7 @@ def run(given: Given) -> Found:
     import cebra
 
     if given.shortest() < SHORTEST:
-        raise ValueError(
+        raise Refused(
             f"cebra.CEBRA takes one sequence; those of this problem have {given.shortest()} "
             f"samples, and below {SHORTEST} too many pairs would cross from one to the next"
         )
