@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strt_runs::{Place, inspect};
 
-/// What is killed.
+/// What is killed. A sweep is one run after the other, each with `--continue`, as an array of jobs
+/// has them.
 pub const COMMANDS: [&str; 4] = ["separate", "resume", "clean", "sweep"];
+/// And with a Python that has the package: its `sweep`, workers and all.
+pub const PYTHON_SWEEP: &str = "Python sweep";
 
 /// A little longer than the command takes, so that some kills come too late.
 const BEYOND: f64 = 1.1;
@@ -62,6 +65,8 @@ type Contents = BTreeMap<String, Vec<u8>>;
 /// A preset and a command, with what it gives when nobody kills it.
 pub struct Scenario<'a> {
     program: &'a Program,
+    /// What [`PYTHON_SWEEP`] starts.
+    sweep: Option<&'a Program>,
     preset: &'static str,
     command: &'static str,
     /// A recording, and a place for each moment.
@@ -74,6 +79,7 @@ pub struct Scenario<'a> {
 impl<'a> Scenario<'a> {
     pub fn new(
         program: &'a Program,
+        sweep: Option<&'a Program>,
         preset: &'static str,
         command: &'static str,
     ) -> Result<Scenario<'a>, String> {
@@ -82,6 +88,7 @@ impl<'a> Scenario<'a> {
         program.done(place.path(), &words.map(String::from))?;
         let mut scenario = Scenario {
             program,
+            sweep: sweep.filter(|_| command == PYTHON_SWEEP),
             preset,
             command,
             place,
@@ -92,7 +99,7 @@ impl<'a> Scenario<'a> {
         let folder = scenario.folder("whole")?;
         let mut takes = Duration::ZERO;
         for arguments in scenario.steps() {
-            takes += program.done(&folder, &arguments)?;
+            takes += scenario.starts().done(&folder, &arguments)?;
         }
         scenario.takes = takes;
         if command == "clean" {
@@ -143,7 +150,10 @@ impl<'a> Scenario<'a> {
                 left_in(&folder)
             }
             _ => {
-                self.program.killed(&folder, &self.separate("0"), first)?;
+                let [arguments] = &self.steps()[..] else {
+                    unreachable!("only sweeps have several")
+                };
+                self.starts().killed(&folder, arguments, first)?;
                 left_in(&folder)
             }
         };
@@ -166,9 +176,9 @@ impl<'a> Scenario<'a> {
                 let again = [self.clean(), vec!["--overwrite".into()]].concat();
                 self.program.done(folder, &again)?;
             }
-            ("sweep", _) => {
+            ("sweep" | PYTHON_SWEEP, _) => {
                 for arguments in self.steps() {
-                    self.program.done(folder, &arguments)?;
+                    self.starts().done(folder, &arguments)?;
                 }
             }
             (_, Left::Nothing) => drop(self.program.done(folder, &self.separate("0"))?),
@@ -206,9 +216,15 @@ impl<'a> Scenario<'a> {
         Ok(folder)
     }
 
+    /// What is started.
+    fn starts(&self) -> &Program {
+        self.sweep.unwrap_or(self.program)
+    }
+
     /// What the command consists of when nobody kills it.
     fn steps(&self) -> Vec<Vec<String>> {
         match self.command {
+            PYTHON_SWEEP => vec![vec![self.preset.into(), self.autosave().into()]],
             "sweep" => SWEEP
                 .iter()
                 .map(|seed| {
@@ -222,13 +238,16 @@ impl<'a> Scenario<'a> {
         }
     }
 
+    /// Seconds between checkpoints: every other moment has one after each step, the others none.
+    fn autosave(&self) -> &'static str {
+        ["60", "0"][self.moments % 2]
+    }
+
     fn separate(&self, seed: &str) -> Vec<String> {
         self.separate_to(seed, RUN)
     }
 
     fn separate_to(&self, seed: &str, out: &str) -> Vec<String> {
-        // Every other moment with a checkpoint after each step, the others with none.
-        let autosave = ["60", "0"][self.moments % 2];
         let words = [
             "separate",
             "../data/observations.csv",
@@ -238,7 +257,7 @@ impl<'a> Scenario<'a> {
             "--seed",
             seed,
             "--autosave",
-            autosave,
+            self.autosave(),
             "--set",
             "branches.patch_sizes=[4, 8]",
             "--quiet",
@@ -269,7 +288,10 @@ impl<'a> Scenario<'a> {
         let mut contents = Contents::new();
         collect(folder, "", &mut contents)
             .map_err(|error| format!("{}: cannot read: {error}", folder.display()))?;
-        contents.retain(|name, _| !(name.starts_with(".strt-") && name.ends_with(".partial")));
+        let begun = [".strt-", "inputs/"];
+        contents.retain(|name, _| {
+            !(name.ends_with(".partial") && begun.iter().any(|first| name.starts_with(first)))
+        });
         Ok(contents)
     }
 }
@@ -284,14 +306,21 @@ fn resume() -> Vec<String> {
 fn runs(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries.map(|entry| entry.path());
-    folders.filter(|path| path.is_dir()).collect()
+    // A sweep keeps its arrays beside them.
+    let is_run = |path: &PathBuf| path.is_dir() && !path.ends_with("inputs");
+    folders.filter(is_run).collect()
 }
 
 /// The least that any run in a folder left.
 fn left_in(folder: &Path) -> Left {
     let of = |run: &PathBuf| {
         let has = |name: &str| run.join(name).is_file();
-        let target = run.with_extension("");
+        let is_partial = run.extension().is_some_and(|ending| ending == "partial");
+        let target = if is_partial {
+            run.with_extension("")
+        } else {
+            run.clone()
+        };
         match inspect(&target) {
             Ok(Place::Finished(_)) => Left::Everything,
             _ if has("model.safetensors") && has("summary.json") => Left::Model,
