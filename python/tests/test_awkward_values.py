@@ -1,5 +1,8 @@
 """Values that no one should give, but someone will: each is used or refused; nothing crashes."""
 
+import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -105,3 +108,39 @@ def test_denormal_and_huge_values_are_scaled_or_refused(X, factor):
 def test_a_share_of_the_variance_of_denormal_and_huge_values(X, factor):
     plain, scaled = (StrTransformer(0.9, preset="fast").fit(rows) for rows in (X, X * factor))
     assert len(plain.components_) == len(scaled.components_) == 2
+
+
+FULL_DISK = """
+import numpy as np
+from strtransformer import StrTransformer
+
+fitted = StrTransformer(2, preset="fast").fit(np.load("x.npy"))
+try:
+    fitted.save("disk/run.strt")
+except OSError as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a small disk to mount: Linux only")
+def test_a_full_disk_is_an_error_of_the_system_and_leaves_nothing(X, tmp_path):
+    """Nothing is lost by that: the estimator still holds everything."""
+    np.save(tmp_path / "x.npy", X)
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "full.py").write_text(FULL_DISK)
+    script = "mount -t tmpfs -o size=16k tmpfs disk || exit 99; $PYTHON full.py; ls -A disk"
+    try:
+        done = subprocess.run(
+            ["unshare", "--map-root-user", "--mount", "sh", "-c", script],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHON": sys.executable},
+            capture_output=True,
+            text=True,
+        )
+    except FileNotFoundError:
+        pytest.skip("a small disk to mount: there is no unshare")
+    if done.returncode == 99 or "unshare" in done.stderr:
+        pytest.skip("a small disk to mount: " + done.stderr.strip())
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("OSError disk/run.strt.partial/"), done
+    assert "No space left on device" in line and "written" not in line
