@@ -16,6 +16,9 @@ pub const PYTHON_SWEEP: &str = "Python sweep";
 
 /// A little longer than the command takes, so that some kills come too late.
 const BEYOND: f64 = 1.1;
+/// What the time of a command is multiplied by when a kill came after its end: on a machine with
+/// other work it changes from moment to moment, and moments are to be spread over all of it.
+const SOONER: f64 = 0.8;
 /// The runs of a sweep.
 const SWEEP: [&str; 2] = ["0", "1"];
 /// The folder of a run, and the file of a cleaned recording.
@@ -157,7 +160,13 @@ impl<'a> Scenario<'a> {
                 left_in(&folder)
             }
         };
-        let lost = self.take_up(&folder, left).err();
+        let taken_up = self.take_up(&folder, left);
+        match &taken_up {
+            Ok(Some(takes)) => self.takes = *takes,
+            Ok(None) if left == Left::Everything => self.takes = self.takes.mul_f64(SOONER),
+            _ => {}
+        }
+        let lost = taken_up.err();
         let lost =
             lost.map(|why| format!("{} {}: {}: {why}", self.preset, self.command, left.name()));
         // What went wrong is kept out of the way of the next moment, but not on disk.
@@ -165,32 +174,40 @@ impl<'a> Scenario<'a> {
         Ok(Outcome { left, lost })
     }
 
-    /// Takes up what a kill left, as a person would; what differs is an error.
-    fn take_up(&self, folder: &Path, left: Left) -> Result<(), String> {
-        match (self.command, left) {
+    /// Takes up what a kill left, as a person would; what differs is an error. Says how long the
+    /// command took, where all of it had to be done.
+    fn take_up(&self, folder: &Path, left: Left) -> Result<Option<Duration>, String> {
+        let nothing_there = runs(folder).is_empty();
+        let took = match (self.command, left) {
             ("clean", _) => {
                 // A file that is there is whole.
                 if left == Left::Everything {
                     self.compare(folder)?;
                 }
                 let again = [self.clean(), vec!["--overwrite".into()]].concat();
-                self.program.done(folder, &again)?;
+                Some(self.program.done(folder, &again)?)
             }
             ("sweep" | PYTHON_SWEEP, _) => {
+                let mut took = Duration::ZERO;
                 for arguments in self.steps() {
-                    self.starts().done(folder, &arguments)?;
+                    took += self.starts().done(folder, &arguments)?;
                 }
+                nothing_there.then_some(took)
             }
-            (_, Left::Nothing) => drop(self.program.done(folder, &self.separate("0"))?),
-            (_, Left::Everything) => {}
-            _ => drop(self.program.done(folder, &resume())?),
-        }
+            (_, Left::Nothing) => Some(self.program.done(folder, &self.separate("0"))?),
+            (_, Left::Everything) => None,
+            _ => {
+                self.program.done(folder, &resume())?;
+                None
+            }
+        };
         for run in runs(folder) {
             let name = run.file_name().unwrap_or_default().to_string_lossy();
             self.program
                 .done(folder, &["info".into(), name.into_owned()])?;
         }
-        self.compare(folder)
+        self.compare(folder)?;
+        Ok(took)
     }
 
     /// Whether a folder holds what it holds without a kill.
