@@ -80,6 +80,10 @@ def components_of_share(share: float, X: Floats, *, scale: bool = True) -> int:
     complete = complete[np.isfinite(complete).all(axis=1)]
     if len(complete) < 2:
         return 1  # the library says what is missing
+    # Squares of huge numbers are beyond what a float can hold, of denormal ones they are 0.
+    largest = np.abs(complete).max(axis=0)
+    largest = np.where(largest > 0, largest, 1.0)
+    complete = complete / (largest if scale else largest.max())
     centred = complete - complete.mean(axis=0)
     deviation = centred.std(axis=0)
     if scale:
@@ -87,6 +91,19 @@ def components_of_share(share: float, X: Floats, *, scale: bool = True) -> int:
     variances = np.linalg.svd(centred, compute_uv=False) ** 2
     reached = np.cumsum(variances) / max(variances.sum(), np.finfo(float).tiny)
     return min(int(np.searchsorted(reached, share)) + 1, int(X.shape[1]))
+
+
+def beyond_floats(unmixing: Floats) -> str | None:
+    """What is wrong with an unmixing in the units of the channels, if a channel is so small that
+    its column holds numbers beyond what its type can.
+    """
+    wrong = np.flatnonzero(~np.isfinite(unmixing).all(axis=0))
+    if len(wrong) == 0:
+        return None
+    return (
+        f"X, column {wrong[0]}: its values are so small that components_ is not finite in"
+        f" {unmixing.dtype}; multiply it, such as by 1e10"
+    )
 
 
 def channels(name: str, given: Any) -> str:

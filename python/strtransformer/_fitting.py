@@ -201,8 +201,12 @@ class Fitting(OfRows):
             vars(self).pop(name, None)
         components, mixing = model.components, model.mixing
         if components is not None and mixing is not None:
-            self.components_ = components.astype(dtype, copy=False)
+            with np.errstate(over="ignore"):  # told here
+                self.components_ = components.astype(dtype, copy=False)
             self.mixing_ = mixing.astype(dtype, copy=False)
+            wrong = _checks.beyond_floats(self.components_)
+            if wrong is not None:
+                warn(f"{wrong}. transform() does not need it")
         self.mean_ = model.mean.astype(dtype, copy=False)
         self.whitening_ = model.whitening.astype(dtype, copy=False)
         self.n_iter_ = model.n_iter

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _core
+from . import _checks, _core
 
 if TYPE_CHECKING:
     from ._typing import Floats
@@ -35,6 +35,9 @@ def mean_log_likelihood(model: _core.Model, rows: Floats) -> float:
     scale, variances = model.channel_scale, model.eigenvalues
     n_channels, n_sources = len(scale), model.n_sources
     least = _LEAST * variances[0]
+    wrong = _checks.beyond_floats(model.whitening)
+    if wrong is not None:
+        raise ValueError(wrong.replace("components_", "the whitening"))
     whitening = model.whitening * scale  # over scaled channels
     scaled = (rows - model.channel_mean) / scale
     components = scaled @ whitening.T

@@ -1,5 +1,10 @@
 """Values that no one should give, but someone will: each is used or refused; nothing crashes."""
 
+import os
+import subprocess
+import sys
+import warnings
+
 import numpy as np
 import pytest
 
@@ -66,3 +71,76 @@ def test_sizes_beyond_memory(X):
 def test_more_threads_than_any_machine_has_are_refused(X):
     with pytest.raises(ValueError, match="from 0 to 1024"):
         short(n_jobs=100_000).fit(X)
+
+
+@pytest.mark.parametrize("factor", [1e-310, 1e300, np.array([1e-310, 1e300, 1.0])])
+def test_denormal_and_huge_values_are_scaled_or_refused(X, factor):
+    """They are scaled; where a matrix in their units is beyond floats, that is told, or refused."""
+    scaled, plain = X * factor, StrTransformer(2, preset="fast", random_state=0)
+    expected = plain.fit_transform(X)
+    is_tiny = np.min(factor) < 1e-300
+    ours = StrTransformer(2, preset="fast", random_state=0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        sources = ours.fit_transform(scaled)
+    assert metrics.mac(sources, expected) > 0.9999
+    np.testing.assert_allclose(ours.transform(scaled), sources)
+    assert np.isfinite(ours.mixing_).all() and np.isfinite(ours.clean(scaled, remove=[0])).all()
+    messages = [str(warning.message) for warning in told]
+    assert any("column 0: its values are so small" in text for text in messages) == is_tiny
+    for estimator in (baselines.SOBI(2), baselines.FastICA(2, random_state=0)):
+        if is_tiny:
+            with pytest.raises(ValueError, match="X, column 0: .* multiply it, such as by 1e10"):
+                estimator.fit(scaled)
+            assert not hasattr(estimator, "components_")
+        else:
+            fitted = estimator.fit_transform(scaled)
+            np.testing.assert_allclose(estimator.transform(scaled), fitted, atol=1e-9)
+    if is_tiny:
+        with pytest.raises(ValueError, match="column 0: .* the whitening is not finite"):
+            ours.score(scaled)
+    else:
+        assert np.isfinite(ours.score(scaled))
+
+
+@pytest.mark.filterwarnings("ignore:X, column 0")
+@pytest.mark.parametrize("factor", [1e-310, 1e300])
+def test_a_share_of_the_variance_of_denormal_and_huge_values(X, factor):
+    plain, scaled = (StrTransformer(0.9, preset="fast").fit(rows) for rows in (X, X * factor))
+    assert len(plain.components_) == len(scaled.components_) == 2
+
+
+FULL_DISK = """
+import numpy as np
+from strtransformer import StrTransformer
+
+fitted = StrTransformer(2, preset="fast").fit(np.load("x.npy"))
+try:
+    fitted.save("disk/run.strt")
+except OSError as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a small disk to mount: Linux only")
+def test_a_full_disk_is_an_error_of_the_system_and_leaves_nothing(X, tmp_path):
+    """Nothing is lost by that: the estimator still holds everything."""
+    np.save(tmp_path / "x.npy", X)
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "full.py").write_text(FULL_DISK)
+    script = "mount -t tmpfs -o size=16k tmpfs disk || exit 99; $PYTHON full.py; ls -A disk"
+    try:
+        done = subprocess.run(
+            ["unshare", "--map-root-user", "--mount", "sh", "-c", script],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHON": sys.executable},
+            capture_output=True,
+            text=True,
+        )
+    except FileNotFoundError:
+        pytest.skip("a small disk to mount: there is no unshare")
+    if done.returncode == 99 or "unshare" in done.stderr:
+        pytest.skip("a small disk to mount: " + done.stderr.strip())
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("OSError disk/run.strt.partial/"), done
+    assert "No space left on device" in line and "written" not in line

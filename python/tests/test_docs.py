@@ -1,4 +1,6 @@
-"""The guide's code runs, and the reference says what the docstrings say."""
+"""The guide's code runs, the reference says what the docstrings say, and packages are fit for their
+registries.
+"""
 
 import re
 import subprocess
@@ -64,3 +66,44 @@ def test_what_the_docs_say_of_settings_is_what_the_library_has():
     assert f'default="{settings["mixer.kind"]["default"]}"' in docs
     smallest = settings["branches.patch_sizes"]["default"][0]
     assert f"({smallest} samples, so {2 * smallest} samples)" in docs
+
+
+#: Crates that are published: all but those that say otherwise.
+PUBLISHED = sorted(
+    manifest.parent
+    for manifest in (ROOT / "crates").glob("*/Cargo.toml")
+    if "publish = false" not in manifest.read_text(encoding="utf-8")
+)
+
+
+def test_pages_of_registries_need_nothing_beside_them():
+    """A registry shows a README alone: a relative link or picture would lead nowhere."""
+    pages = [ROOT / "python" / "README.md", *(crate / "README.md" for crate in PUBLISHED)]
+    assert len(pages) == 12
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        targets = re.findall(r"\]\(([^)]*)\)|(?:src|href)=[\"']([^\"']*)", text)
+        for target in (one or other for one, other in targets):
+            assert target.startswith(("https://", "#")), f"{page}: {target}"
+
+
+def test_crates_carry_their_licences_and_say_what_they_are():
+    for crate in PUBLISHED:
+        for licence in ("LICENSE-APACHE", "LICENSE-MIT"):
+            assert (crate / licence).exists(), f"{crate}: {licence}"
+        manifest = (crate / "Cargo.toml").read_text(encoding="utf-8")
+        for key in ("description = ", "license.workspace", "documentation = ", "keywords", "categ"):
+            assert f"\n{key}" in manifest, f"{crate}: {key}"
+
+
+def test_one_version_and_one_date():
+    def found(pattern, *path):
+        return re.search(pattern, ROOT.joinpath(*path).read_text(encoding="utf-8"), re.M).groups()
+
+    (version,) = found(r'^version = "(.*)"$', "Cargo.toml")
+    cited, on = found(r"^version: (.*)\ndate-released: (.*)$", "CITATION.cff")
+    newest, dated = found(r"^## (\S+) - (\d{4}-\d\d-\d\d)$", "CHANGELOG.md")
+    assert (cited, on) == (newest, dated) == (version, on)
+    workspace = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
+    own = re.findall(r'^str\S+ = \{ path = .*version = "(.*?)"', workspace, re.M)
+    assert set(own) == {version} and len(own) == len(PUBLISHED) - 1

@@ -78,6 +78,15 @@ impl Progress {
         }
     }
 
+    /// A line beside the progress.
+    pub fn aside(&self, line: &str) {
+        match self {
+            Progress::Quiet => {}
+            Progress::Bar(bar) => bar.suspend(|| note(line)),
+            Progress::Plain { .. } => note(line),
+        }
+    }
+
     pub fn end(&self) {
         if let Progress::Bar(bar) = self {
             bar.finish_and_clear();

@@ -58,6 +58,9 @@ impl Watcher for Terminal {
                 interrupt::watch();
                 self.progress = Progress::new(self.quiet, steps_done);
             }
+            Event::NotSaved(error) => self.progress.aside(&format!(
+                "warning: no checkpoint was saved, and the run goes on: {error}"
+            )),
             Event::Trained => self.progress.end(),
             Event::Writing => self.sign = Sign::new(self.quiet, "writing the results"),
             _ => {}

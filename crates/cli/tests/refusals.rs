@@ -186,14 +186,14 @@ fn an_unreadable_file_is_refused() {
 /// Separates on a file system of so many kB, in a name space of our own, so that no rights are
 /// needed, then runs a script there. `None` where nothing may be mounted.
 #[cfg(target_os = "linux")]
-fn on_a_small_disk(place: &Place, size: u32, then: &str) -> Option<common::Ran> {
+fn on_a_small_disk(place: &Place, size: u32, options: &str, then: &str) -> Option<common::Ran> {
     use std::process::Command;
     place.problem("300");
     std::fs::create_dir(place.path("disk")).unwrap();
     let script = format!(
         "mount -t tmpfs -o size={size}k tmpfs disk || exit 99
          strt() {{ {} \"$@\"; }}
-         strt separate data/observations.csv -k 2 --steps 2 -q --out disk/run
+         strt separate data/observations.csv -k 2 --steps 2 --out disk/run {options}
          status=$?
          {then}
          exit $status",
@@ -222,7 +222,7 @@ fn a_full_disk_leaves_the_model_and_what_fits() {
                 mount -o remount,size=9000k disk || exit 99
                 strt resume disk/run -q || exit 97
                 ls -A disk disk/run";
-    let Some(ran) = on_a_small_disk(&place, MODEL_BUT_NO_PAGE, then) else {
+    let Some(ran) = on_a_small_disk(&place, MODEL_BUT_NO_PAGE, "-q", then) else {
         skip(Missing::SmallDisk);
         return;
     };
@@ -249,7 +249,7 @@ fn a_full_disk_leaves_the_model_and_what_fits() {
 #[test]
 fn a_disk_without_room_for_the_model_keeps_what_was_asked_for() {
     let place = Place::new();
-    let Some(ran) = on_a_small_disk(&place, 100, "ls -A disk/run.partial") else {
+    let Some(ran) = on_a_small_disk(&place, 100, "-q", "ls -A disk/run.partial") else {
         skip(Missing::SmallDisk);
         return;
     };
@@ -260,6 +260,29 @@ fn a_disk_without_room_for_the_model_keeps_what_was_asked_for() {
         ran.stderr
     );
     assert!(ran.stdout.contains("run.json"), "{}", ran.stdout);
+}
+
+/// A checkpoint takes more than the model: training is not lost because it does not fit.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_checkpoint_that_does_not_fit_does_not_end_the_run() {
+    let place = Place::new();
+    let then = "ls -A disk/run.partial";
+    let Some(ran) = on_a_small_disk(&place, MODEL_BUT_NO_PAGE, "--autosave 0", then) else {
+        skip(Missing::SmallDisk);
+        return;
+    };
+    assert_eq!(ran.status, 1, "{}\n{}", ran.stdout, ran.stderr);
+    let told = "warning: no checkpoint was saved, and the run goes on: ";
+    assert_eq!(ran.stderr.matches(told).count(), 1, "{}", ran.stderr);
+    for words in [
+        "checkpoint.safetensors: cannot write: No space left on device",
+        "report.html; written: history.csv, model.safetensors, config.toml",
+        "resume it with `strt resume disk/run.partial`",
+    ] {
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+    assert!(ran.stdout.contains("model.safetensors"), "{}", ran.stdout);
 }
 
 /// In kB, for the run of [`on_a_small_disk`].
@@ -275,6 +298,15 @@ fn a_path_that_cannot_be_written_is_refused_before_any_work() {
         &["separate", recording, "-k", "3", "--out", "/proc/run"][..],
         &["compare", recording, "-k", "3", "--out", "/proc/run"],
         &["generate", "gp", "--out", "/proc/run"],
+        // The folder above does not exist either: still it is this one that is named.
+        &[
+            "separate",
+            recording,
+            "-k",
+            "3",
+            "--out",
+            "/proc/run/deeper",
+        ],
         &[
             "transform",
             "observations.strt",
@@ -291,7 +323,8 @@ fn a_path_that_cannot_be_written_is_refused_before_any_work() {
             "/proc/run.csv",
         ],
     ] {
-        refused(&place, arguments, 1, "/proc/run");
+        let out = arguments.last().unwrap();
+        refused(&place, arguments, 1, out);
         let ran = place.strt(arguments);
         assert!(ran.stderr.contains("check that"), "{}", ran.stderr);
         // Not a line about the recording: it was not read.

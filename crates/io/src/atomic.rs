@@ -62,11 +62,19 @@ pub fn write_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
 /// [`Error::Io`] when the system refuses a file in that directory.
 pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
     let path = path.as_ref();
+    check_writable_in(&directory_of(path), path)
+}
+
+/// As [`check_writable`], for a `path` between which and this directory others are yet to be made.
+///
+/// # Errors
+/// [`Error::Io`], which names `path`, when the system refuses a file in that directory.
+pub fn check_writable_in(directory: &Path, path: &Path) -> Result<()> {
     // Removed when it is dropped.
     tempfile::Builder::new()
         .prefix(".strt-")
         .suffix(".partial")
-        .tempfile_in(directory_of(path))
+        .tempfile_in(directory)
         .map(drop)
         .map_err(Error::writing(path))
 }

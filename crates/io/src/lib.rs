@@ -196,7 +196,7 @@ mod records;
 mod tensors;
 mod write;
 
-pub use atomic::{check_writable, write_bytes, write_text};
+pub use atomic::{check_writable, check_writable_in, write_bytes, write_text};
 pub use bids::{BidsFilter, BidsName, BidsRecording, bids_recordings, is_bids_dataset};
 pub use checkpoint::{
     SavedRestarts, load_checkpoint, load_restarts, save_checkpoint, save_restarts,
@@ -210,7 +210,8 @@ pub use overlay::{Layer, overlay, overlay_all};
 pub use read::{
     BadSegments, ChannelSelection, ChannelSummary, ChannelSurvey, Event, Format, Joined, Layout,
     Note, NoteKind, Opened, Piece, Prepare, ReadOptions, Rereference, Resample, Summary, Survey,
-    TimeColumn, Variable, disturbances, inspect, join, read_recording, rewrite_recording, survey,
+    TimeColumn, Variable, disturbances, inspect, join, read_recording, rewrite_recording,
+    shown_code, survey,
 };
 pub use write::{
     OUTPUT_FORMATS, Signals, check_each_wav, check_signals, each_wav_files, write_each_wav,

@@ -2,7 +2,8 @@
 //! for.
 //!
 //! Every file that other programs wrote is changed at random (bits flipped, bytes and fields
-//! overwritten, parts cut out, doubled, swapped or taken from another file) and read.
+//! overwritten, parts cut out, doubled, swapped or taken from another file) and read; where others
+//! belong to it, such as the samples of a header, sometimes one of these instead.
 //! `STRT_FUZZ_CASES` sets the number of cases (per test run, all formats together);
 //! `STRT_FUZZ_SEED` starts elsewhere, `STRT_FUZZ_ONLY` takes only files whose name ends so.
 
@@ -160,6 +161,15 @@ fn originals() -> Vec<(PathBuf, Vec<u8>)> {
         .collect()
 }
 
+/// The files that belong to one: of the same name with another ending.
+fn companions_of(path: &Path) -> Vec<PathBuf> {
+    let with = |ending: &&str| path.with_extension(ending);
+    let others = COMPANIONS.iter().map(with);
+    others
+        .filter(|other| other != path && other.is_file())
+        .collect()
+}
+
 /// What a file of this size may cost at most: packed bytes stand for up to 1032 others, each of
 /// which may be a number.
 fn limit(path: &Path, size: usize) -> usize {
@@ -247,7 +257,7 @@ fn damaged_files() {
         .map(|entry| entry.unwrap().metadata().unwrap().len() as usize)
         .sum();
     check_record_that_is_not_there(directory.path());
-    let (mut read, mut worst) = (0u64, (0.0, String::new()));
+    let (mut read, mut n_beside, mut worst) = (0u64, 0u64, (0.0, String::new()));
     let mut per_ending: BTreeMap<String, u64> = BTreeMap::new();
     for case in 0..cases {
         // Every format has the same chance, however many files it has.
@@ -258,10 +268,24 @@ fn damaged_files() {
             .collect();
         let (original, contents) = files[random.below(files.len())];
         let other = &originals[random.below(originals.len())].1;
-        let mut bytes = contents.clone();
-        mutate(&mut random, &mut bytes, other);
         let path = directory.path().join(original.file_name().unwrap());
-        fs::write(&path, &bytes).unwrap();
+        // A quarter of the cases of a file that has companions damage one of these.
+        let beside = companions_of(original);
+        let beside = match beside.len() {
+            0 => None,
+            n => Some(&beside[random.below(n)]).filter(|_| random.below(4) == 0),
+        };
+        let mut bytes = match beside {
+            Some(beside) => fs::read(beside).unwrap(),
+            None => contents.clone(),
+        };
+        mutate(&mut random, &mut bytes, other);
+        let damaged = match beside {
+            Some(beside) => directory.path().join(beside.file_name().unwrap()),
+            None => path.clone(),
+        };
+        fs::write(&path, contents).unwrap();
+        fs::write(&damaged, &bytes).unwrap();
         let options = ReadOptions {
             variable: (random.below(8) == 0).then(|| "data".to_string()),
             transpose: [None, None, Some(true), Some(false)][random.below(4)],
@@ -276,7 +300,7 @@ fn damaged_files() {
         if outcome.is_err() || peak > limit || seconds > 5.0 {
             let kept = std::env::temp_dir().join(format!(
                 "damaged_{case}_{}",
-                original.file_name().unwrap().display()
+                damaged.file_name().unwrap().display()
             ));
             fs::write(&kept, &bytes).unwrap();
             panic!(
@@ -295,7 +319,11 @@ fn damaged_files() {
         if share > worst.0 {
             worst = (share, original.display().to_string());
         }
-        // A marker file stays what its header needs it to be.
+        // What others need stays what they need it to be.
+        if let Some(beside) = beside {
+            fs::copy(beside, &damaged).unwrap();
+            n_beside += 1;
+        }
         if COMPANIONS.contains(&original.extension().unwrap().to_str().unwrap()) {
             fs::write(&path, contents).unwrap();
         } else {
@@ -303,8 +331,8 @@ fn damaged_files() {
         }
     }
     println!(
-        "{cases} cases, {read} of them read; at most {:.0} % of the memory allowed ({}); \
-         {per_ending:?}",
+        "{cases} cases, {n_beside} of them of a file beside, {read} read; at most {:.0} % of the \
+         memory allowed ({}); {per_ending:?}",
         100.0 * worst.0,
         worst.1
     );

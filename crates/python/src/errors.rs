@@ -22,6 +22,10 @@ pub fn of_core(error: impl std::error::Error) -> PyErr {
 /// Of files and configurations.
 pub fn of_io(error: strt_io::Error) -> PyErr {
     let message = error.to_string();
+    of_io_saying(error, message)
+}
+
+fn of_io_saying(error: strt_io::Error, message: String) -> PyErr {
     match error {
         strt_io::Error::Io { source, .. } => of_system(source.kind(), message),
         strt_io::Error::NotAFile { .. } => PyIsADirectoryError::new_err(message),
@@ -32,7 +36,15 @@ pub fn of_io(error: strt_io::Error) -> PyErr {
 /// Of runs and their folders.
 pub fn of_runs(error: strt_runs::Error) -> PyErr {
     let message = error.message(&PACKAGE.wording);
+    of_runs_saying(error, message)
+}
+
+/// The exception that an error is, with a message that may tell more.
+fn of_runs_saying(error: strt_runs::Error, message: String) -> PyErr {
     match error {
+        Error::Incomplete { source, .. } | Error::Kept { source, .. } => {
+            of_runs_saying(*source, message)
+        }
         Error::Exists { .. }
         | Error::Foreign { .. }
         | Error::Occupied { .. }
@@ -43,7 +55,7 @@ pub fn of_runs(error: strt_runs::Error) -> PyErr {
         Error::Busy { .. } | Error::NotAFolder { .. } | Error::NotPublished { .. } => {
             PyOSError::new_err(message)
         }
-        Error::Io(error) => of_io(error),
+        Error::Io(error) => of_io_saying(error, message),
         _ => PyValueError::new_err(message),
     }
 }

@@ -123,5 +123,11 @@ fn check_one_run(folder: &Path, summary: &Summary, separation: &Separation) -> R
 /// When the folder may not be written or replaced, or the pieces do not belong together. Nothing is
 /// then left behind.
 pub fn save(target: &Path, overwrite: bool, results: &Results<'_>) -> Result<Summary> {
-    Planned::new(target, Kind::Run, overwrite.into())?.fill(|folder| results.write(folder))
+    Planned::new(target, Kind::Run, overwrite.into())?.fill(|folder| {
+        results.write(folder).map_err(|error| match error {
+            // What was written goes with the folder: the result is still in memory.
+            Error::Incomplete { source, .. } => *source,
+            error => error,
+        })
+    })
 }

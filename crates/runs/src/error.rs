@@ -244,6 +244,8 @@ pub enum Error {
 pub enum InPlaceOfARun {
     /// A finished run.
     Finished,
+    /// A run that was killed before what was asked for was on disk.
+    Bare,
     /// Some other folder.
     Folder,
     /// No folder.
@@ -254,6 +256,15 @@ pub enum InPlaceOfARun {
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// Whether something could not be written because there was no space for it.
+    pub(crate) fn is_full_disk(&self) -> bool {
+        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        let Error::Io(strt_io::Error::Io { source, .. }) = self else {
+            return false;
+        };
+        matches!(source.kind(), StorageFull | QuotaExceeded)
+    }
+
     /// Whether the request makes no sense, as opposed to something that went wrong.
     pub fn is_request(&self) -> bool {
         matches!(
@@ -366,6 +377,9 @@ impl Error {
                          {}",
                         wording.steps
                     ),
+                    InPlaceOfARun::Bare => "its run was killed before anything of it was on \
+                                            disk. Start it again, as it was started"
+                        .into(),
                     InPlaceOfARun::Folder => {
                         "give the folder that the run was writing, DIR or DIR.partial".into()
                     }

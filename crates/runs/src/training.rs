@@ -119,10 +119,12 @@ impl<'a> Training<'a> {
     }
 
     /// Trains to the end, or until the watcher asks for it. `autosave`, called every so often,
-    /// keeps what a crash must not cost.
+    /// keeps what a crash must not cost. A disk without space for that does not end the run: its
+    /// results, which take less, may fit.
     ///
     /// # Errors
-    /// What `autosave` met with, and what the library refuses.
+    /// What else `autosave` met with, anything that it met with in the end, and what the library
+    /// refuses.
     pub fn run<W: Watcher + ?Sized>(
         mut self,
         watcher: &mut W,
@@ -132,7 +134,7 @@ impl<'a> Training<'a> {
         watcher.event(Event::Training {
             steps_done: self.steps_done(),
         });
-        let mut asked = false;
+        let (mut asked, mut is_saved) = (false, true);
         let stop = loop {
             let began = Instant::now();
             let watch = Watch {
@@ -153,7 +155,19 @@ impl<'a> Training<'a> {
             if stop == SessionEnd::Over || asked || watcher.interrupted() {
                 break stop;
             }
-            autosave(&self.session.state(), &self.log)?;
+            let saved = autosave(&self.session.state(), &self.log);
+            match &saved {
+                Err(error) if error.is_full_disk() => {
+                    if is_saved {
+                        watcher.event(Event::NotSaved(error));
+                    }
+                    is_saved = false;
+                }
+                _ => {
+                    saved?;
+                    is_saved = true;
+                }
+            }
         };
         // Before results are formed, which takes a while: whatever happens then, nothing is lost.
         let state = (stop == SessionEnd::Interrupted).then(|| self.session.state());

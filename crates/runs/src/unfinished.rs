@@ -20,7 +20,7 @@
 
 use crate::data::{Data, absolute};
 use crate::error::{Error, InPlaceOfARun, Result};
-use crate::folder::{CHECKPOINT, MODEL, RUN, SUMMARY, has_begun, is_busy};
+use crate::folder::{CHECKPOINT, MODEL, RUN, SUMMARY, has_begun, is_bare, is_busy};
 use crate::format::Format;
 use crate::numbers_csv::TO_RESUME;
 use crate::order::{Order, ResumeOptions, Source, Truth};
@@ -291,6 +291,7 @@ impl Unfinished {
                 folder: folder.to_owned(),
                 found: match (folder.is_dir(), folder.join(SUMMARY).is_file()) {
                     (true, true) => InPlaceOfARun::Finished,
+                    _ if is_bare(folder) => InPlaceOfARun::Bare,
                     (true, false) => InPlaceOfARun::Folder,
                     (false, _) => InPlaceOfARun::Nothing,
                 },

@@ -4,6 +4,7 @@
 //! listens to Ctrl-C; a Python package calls back and looks for KeyboardInterrupt; [`Unwatched`]
 //! does neither. How a fact is worded is the watcher's business.
 
+use crate::error::Error;
 use crate::results::count::CountSummary;
 use std::path::Path;
 use strt_io::Opened;
@@ -46,6 +47,9 @@ pub enum Event<'a> {
         /// Steps that the restart in progress has taken.
         steps_done: usize,
     },
+    /// There was no space on the disk for a checkpoint: the run goes on, and the next one may fit.
+    /// Told once until one fits again.
+    NotSaved(&'a Error),
     /// Training is over, or was interrupted.
     Trained,
     /// The results are about to be written.

@@ -167,6 +167,22 @@ fn a_run_killed_before_its_first_checkpoint_is_begun_again() {
     place.assert_alike("run", "whole");
 }
 
+#[test]
+fn a_run_killed_while_its_folder_was_made_is_told_from_none_at_all() {
+    let (place, data) = (Place::new(), Data::new(0));
+    let (run, partial) = (place.path("run"), place.path("run.partial"));
+    let resumed = |given: &Path| resume(given, &options(&data), &mut Unwatched);
+    refused(resumed(&run), &["there is no such folder"]);
+    fs::create_dir(&partial).unwrap();
+    fs::write(partial.join(".strt"), "").unwrap();
+    for given in [&run, &partial] {
+        let words = "killed before anything of it was on disk. Start it again";
+        refused(resumed(given), &[words]);
+    }
+    start(&data.order(), &run, &mut Unwatched).unwrap();
+    assert!(!partial.exists());
+}
+
 /// Draws nothing, as on a full disk.
 static WITHOUT_A_PAGE: Caller = Caller {
     wording: Wording::LIBRARY,

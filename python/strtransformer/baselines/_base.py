@@ -165,8 +165,13 @@ class Baseline(OfRows):
             rows = self._rows(X, reset=True)
             pieces = X.pieces if isinstance(X, _core.Recording) else None
             found = self._search(rows, pieces)
-        dtype = rows.dtype
-        self.components_ = found.components.astype(dtype, copy=False)
+            dtype = rows.dtype
+            with np.errstate(over="ignore"):  # told here
+                components = found.components.astype(dtype, copy=False)
+            wrong = _checks.beyond_floats(components)
+            if wrong is not None:
+                raise ValueError(wrong)  # transform() would give numbers that are none
+        self.components_ = components
         self.mixing_ = found.mixing.astype(dtype, copy=False)
         self.mean_ = found.mean.astype(dtype, copy=False)
         vars(self).pop("whitening_", None)

@@ -10,7 +10,7 @@ use crate::progress::under_way;
 use crate::table::table;
 use serde_json::{Value, json};
 use std::path::Path;
-use strt_io::{ChannelSummary, ChannelSurvey, Summary, inspect, survey};
+use strt_io::{ChannelSummary, ChannelSurvey, Summary, inspect, shown_code, survey};
 
 /// Channels that are listed one by one.
 const MOST_LISTED: usize = 40;
@@ -195,7 +195,7 @@ impl Found {
         }
         let codes = named(&|numbers| {
             let (code, count) = numbers.code?;
-            Some(format!(" ({count} × {code})"))
+            Some(format!(" ({count} × {})", shown_code(code)))
         });
         if !codes.is_empty() {
             let text = format!("for missing values? {}", shortened(&codes));

@@ -221,10 +221,18 @@ fn summary(format: Format, contents: Contents) -> Summary {
     }
 }
 
+/// A number that seems to stand for missing values, as a person would write it: `-999`, `1e300`.
+pub fn shown_code(code: f64) -> String {
+    // This form has an exponent where the other has hundreds of digits.
+    let shown = format!("{code:?}");
+    shown.strip_suffix(".0").unwrap_or(&shown).to_owned()
+}
+
 /// What to say of a number that seems to stand for missing values. It is not replaced: only people
 /// know.
 fn code_warning(name: &str, code: f64, count: usize) -> String {
     let values = if count == 1 { "value is" } else { "values are" };
+    let code = shown_code(code);
     format!(
         "channel `{name}`: {count} {values} {code}, far from all others: if that stands for \
          missing values, leave these empty or write NaN"

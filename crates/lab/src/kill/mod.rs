@@ -3,7 +3,7 @@
 //! In: how many moments. Out: a table, one line a preset and command: how many moments there were,
 //! what the kills left, how often something was lost or came out with other bits, and an exit
 //! status. Each moment has a folder of its own; the program is this one (`strt-lab program …`), so
-//! that nothing else has to be installed.
+//! that nothing else has to be installed. Sweeps of the Python package need a Python that has it.
 //!
 //! A kill is SIGKILL, or what Windows has for it: nothing of the program runs after it. What a
 //! power failure does to a disk is not tried here.
@@ -14,7 +14,7 @@ mod scenario;
 use clap::Args;
 use program::Program;
 use rand_distr::{Distribution, Uniform};
-use scenario::{COMMANDS, Left, Outcome as Ended, Scenario};
+use scenario::{COMMANDS, Left, Outcome as Ended, PYTHON_SWEEP, Scenario};
 use strt_cli::failure::{Failure, Outcome};
 use strt_cli::table::table;
 use strt_signal::random::{Stream, rng};
@@ -32,6 +32,9 @@ pub struct Kill {
     /// Which moments
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// A Python that has the package: sweeps of it are killed too, with their workers
+    #[arg(long, value_name = "PROGRAM")]
+    python: Option<std::path::PathBuf>,
 }
 
 /// What became of the moments of one preset and command.
@@ -44,15 +47,20 @@ struct Tally {
 
 impl Kill {
     pub fn run(self) -> Outcome {
-        let program = Program::new().map_err(Failure::Failed)?;
+        let program = Program::strt().map_err(Failure::Failed)?;
+        let sweep = self.python.map(Program::python_sweep);
+        let commands: Vec<&str> = COMMANDS
+            .into_iter()
+            .chain(sweep.is_some().then_some(PYTHON_SWEEP))
+            .collect();
         let cells: Vec<(&str, &str)> = PRESETS
             .iter()
-            .flat_map(|preset| COMMANDS.map(|command| (*preset, command)))
+            .flat_map(|preset| commands.iter().map(|command| (*preset, *command)))
             .collect();
         let mut tallies: Vec<Tally> = cells.iter().map(|_| Tally::default()).collect();
         let mut scenarios = Vec::new();
         for (preset, command) in &cells {
-            let scenario = Scenario::new(&program, preset, command);
+            let scenario = Scenario::new(&program, sweep.as_ref(), preset, command);
             scenarios.push(scenario.map_err(Failure::Failed)?);
         }
         let share = Uniform::new(0.0, 1.0).map_err(|error| Failure::Failed(error.to_string()))?;

@@ -8,11 +8,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strt_runs::{Place, inspect};
 
-/// What is killed.
+/// What is killed. A sweep is one run after the other, each with `--continue`, as an array of jobs
+/// has them.
 pub const COMMANDS: [&str; 4] = ["separate", "resume", "clean", "sweep"];
+/// And with a Python that has the package: its `sweep`, workers and all.
+pub const PYTHON_SWEEP: &str = "Python sweep";
 
 /// A little longer than the command takes, so that some kills come too late.
 const BEYOND: f64 = 1.1;
+/// What the time of a command is multiplied by when a kill came after its end: on a machine with
+/// other work it changes from moment to moment, and moments are to be spread over all of it.
+const SOONER: f64 = 0.8;
 /// The runs of a sweep.
 const SWEEP: [&str; 2] = ["0", "1"];
 /// The folder of a run, and the file of a cleaned recording.
@@ -62,6 +68,8 @@ type Contents = BTreeMap<String, Vec<u8>>;
 /// A preset and a command, with what it gives when nobody kills it.
 pub struct Scenario<'a> {
     program: &'a Program,
+    /// What [`PYTHON_SWEEP`] starts.
+    sweep: Option<&'a Program>,
     preset: &'static str,
     command: &'static str,
     /// A recording, and a place for each moment.
@@ -74,6 +82,7 @@ pub struct Scenario<'a> {
 impl<'a> Scenario<'a> {
     pub fn new(
         program: &'a Program,
+        sweep: Option<&'a Program>,
         preset: &'static str,
         command: &'static str,
     ) -> Result<Scenario<'a>, String> {
@@ -82,6 +91,7 @@ impl<'a> Scenario<'a> {
         program.done(place.path(), &words.map(String::from))?;
         let mut scenario = Scenario {
             program,
+            sweep: sweep.filter(|_| command == PYTHON_SWEEP),
             preset,
             command,
             place,
@@ -92,7 +102,7 @@ impl<'a> Scenario<'a> {
         let folder = scenario.folder("whole")?;
         let mut takes = Duration::ZERO;
         for arguments in scenario.steps() {
-            takes += program.done(&folder, &arguments)?;
+            takes += scenario.starts().done(&folder, &arguments)?;
         }
         scenario.takes = takes;
         if command == "clean" {
@@ -143,11 +153,20 @@ impl<'a> Scenario<'a> {
                 left_in(&folder)
             }
             _ => {
-                self.program.killed(&folder, &self.separate("0"), first)?;
+                let [arguments] = &self.steps()[..] else {
+                    unreachable!("only sweeps have several")
+                };
+                self.starts().killed(&folder, arguments, first)?;
                 left_in(&folder)
             }
         };
-        let lost = self.take_up(&folder, left).err();
+        let taken_up = self.take_up(&folder, left);
+        match &taken_up {
+            Ok(Some(takes)) => self.takes = *takes,
+            Ok(None) if left == Left::Everything => self.takes = self.takes.mul_f64(SOONER),
+            _ => {}
+        }
+        let lost = taken_up.err();
         let lost =
             lost.map(|why| format!("{} {}: {}: {why}", self.preset, self.command, left.name()));
         // What went wrong is kept out of the way of the next moment, but not on disk.
@@ -155,32 +174,40 @@ impl<'a> Scenario<'a> {
         Ok(Outcome { left, lost })
     }
 
-    /// Takes up what a kill left, as a person would; what differs is an error.
-    fn take_up(&self, folder: &Path, left: Left) -> Result<(), String> {
-        match (self.command, left) {
+    /// Takes up what a kill left, as a person would; what differs is an error. Says how long the
+    /// command took, where all of it had to be done.
+    fn take_up(&self, folder: &Path, left: Left) -> Result<Option<Duration>, String> {
+        let nothing_there = runs(folder).is_empty();
+        let took = match (self.command, left) {
             ("clean", _) => {
                 // A file that is there is whole.
                 if left == Left::Everything {
                     self.compare(folder)?;
                 }
                 let again = [self.clean(), vec!["--overwrite".into()]].concat();
-                self.program.done(folder, &again)?;
+                Some(self.program.done(folder, &again)?)
             }
-            ("sweep", _) => {
+            ("sweep" | PYTHON_SWEEP, _) => {
+                let mut took = Duration::ZERO;
                 for arguments in self.steps() {
-                    self.program.done(folder, &arguments)?;
+                    took += self.starts().done(folder, &arguments)?;
                 }
+                nothing_there.then_some(took)
             }
-            (_, Left::Nothing) => drop(self.program.done(folder, &self.separate("0"))?),
-            (_, Left::Everything) => {}
-            _ => drop(self.program.done(folder, &resume())?),
-        }
+            (_, Left::Nothing) => Some(self.program.done(folder, &self.separate("0"))?),
+            (_, Left::Everything) => None,
+            _ => {
+                self.program.done(folder, &resume())?;
+                None
+            }
+        };
         for run in runs(folder) {
             let name = run.file_name().unwrap_or_default().to_string_lossy();
             self.program
                 .done(folder, &["info".into(), name.into_owned()])?;
         }
-        self.compare(folder)
+        self.compare(folder)?;
+        Ok(took)
     }
 
     /// Whether a folder holds what it holds without a kill.
@@ -206,9 +233,15 @@ impl<'a> Scenario<'a> {
         Ok(folder)
     }
 
+    /// What is started.
+    fn starts(&self) -> &Program {
+        self.sweep.unwrap_or(self.program)
+    }
+
     /// What the command consists of when nobody kills it.
     fn steps(&self) -> Vec<Vec<String>> {
         match self.command {
+            PYTHON_SWEEP => vec![vec![self.preset.into(), self.autosave().into()]],
             "sweep" => SWEEP
                 .iter()
                 .map(|seed| {
@@ -222,13 +255,16 @@ impl<'a> Scenario<'a> {
         }
     }
 
+    /// Seconds between checkpoints: every other moment has one after each step, the others none.
+    fn autosave(&self) -> &'static str {
+        ["60", "0"][self.moments % 2]
+    }
+
     fn separate(&self, seed: &str) -> Vec<String> {
         self.separate_to(seed, RUN)
     }
 
     fn separate_to(&self, seed: &str, out: &str) -> Vec<String> {
-        // Every other moment with a checkpoint after each step, the others with none.
-        let autosave = ["60", "0"][self.moments % 2];
         let words = [
             "separate",
             "../data/observations.csv",
@@ -238,7 +274,7 @@ impl<'a> Scenario<'a> {
             "--seed",
             seed,
             "--autosave",
-            autosave,
+            self.autosave(),
             "--set",
             "branches.patch_sizes=[4, 8]",
             "--quiet",
@@ -269,7 +305,10 @@ impl<'a> Scenario<'a> {
         let mut contents = Contents::new();
         collect(folder, "", &mut contents)
             .map_err(|error| format!("{}: cannot read: {error}", folder.display()))?;
-        contents.retain(|name, _| !(name.starts_with(".strt-") && name.ends_with(".partial")));
+        let begun = [".strt-", "inputs/"];
+        contents.retain(|name, _| {
+            !(name.ends_with(".partial") && begun.iter().any(|first| name.starts_with(first)))
+        });
         Ok(contents)
     }
 }
@@ -284,14 +323,21 @@ fn resume() -> Vec<String> {
 fn runs(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries.map(|entry| entry.path());
-    folders.filter(|path| path.is_dir()).collect()
+    // A sweep keeps its arrays beside them.
+    let is_run = |path: &PathBuf| path.is_dir() && !path.ends_with("inputs");
+    folders.filter(is_run).collect()
 }
 
 /// The least that any run in a folder left.
 fn left_in(folder: &Path) -> Left {
     let of = |run: &PathBuf| {
         let has = |name: &str| run.join(name).is_file();
-        let target = run.with_extension("");
+        let is_partial = run.extension().is_some_and(|ending| ending == "partial");
+        let target = if is_partial {
+            run.with_extension("")
+        } else {
+            run.clone()
+        };
         match inspect(&target) {
             Ok(Place::Finished(_)) => Left::Everything,
             _ if has("model.safetensors") && has("summary.json") => Left::Model,

@@ -128,6 +128,15 @@ pub(crate) fn can_be_resumed(folder: &Path) -> bool {
     has(CHECKPOINT) || (has(RUN) && has(MODEL))
 }
 
+/// Whether a run was killed in the moments between making its folder and writing there what was
+/// asked for.
+pub(crate) fn is_bare(given: &Path) -> bool {
+    let bare = |folder: &Path| folder.join(mark::MARK).is_file() && !has_begun(folder);
+    let beside = name_of(given).map(|name| given.with_file_name(with_partial(name)));
+    let is_partial = given.extension().is_some_and(|ending| ending == "partial");
+    (is_partial && bare(given)) || beside.is_ok_and(|beside| bare(&beside))
+}
+
 /// Whether somebody works in a folder: what is read there is then not of one moment.
 pub(crate) fn is_busy(folder: &Path) -> bool {
     let taken = || mark::Lock::take(folder, false);

@@ -7,7 +7,7 @@ use crate::error::{Error, InPlaceOfARun, Result};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use strt_io::check_writable;
+use strt_io::check_writable_in;
 
 /// A folder that was checked: it is free, or what is there may be replaced.
 pub struct Planned {
@@ -100,7 +100,7 @@ impl Planned {
             })
             .find(|parent| parent.is_dir());
         match there {
-            Some(there) => Ok(check_writable(there.join(name_of(&self.target)?))?),
+            Some(there) => Ok(check_writable_in(there, &self.target)?),
             None => Ok(()), // what is wrong is said when the folder is made
         }
     }

@@ -144,6 +144,7 @@ impl Preparation {
     pub fn apply(&self, recording: &Recording) -> Result<Prepared> {
         self.check(recording.sampling_rate(), recording.channel_names())?;
         let mut work = Work::of(recording);
+        let scale = work.scale_down();
         if !self.bad_segments.is_empty() {
             work.mark(&self.bad_segments)?;
         }
@@ -176,9 +177,16 @@ impl Preparation {
             );
             work.steps.push(told);
         }
+        work.scale_up(scale)?;
         work.finish()
     }
 }
+
+/// What values may be without being scaled: far enough below the largest f64 for sums over as many
+/// samples as memory can hold.
+const HUGE: f64 = 1e280;
+/// 2^200: takes the largest f64 well below [`HUGE`].
+const SCALE: f64 = 1.606_938_044_258_990_3e60;
 
 /// A recording on its way through the operations.
 struct Work {
@@ -205,6 +213,47 @@ impl Work {
             rate: recording.sampling_rate(),
             steps: Vec::new(),
             n_too_short: 0,
+        }
+    }
+
+    /// Divides values that are so large that sums over them may be beyond what f64 can hold, and
+    /// says by what: everything that follows is linear, and a power of two loses no digit of them.
+    fn scale_down(&mut self) -> f64 {
+        let values = self.values.col_iter().flat_map(|column| column.iter());
+        let is_huge = values.into_iter().any(|value| value.abs() > HUGE);
+        let scale = if is_huge { SCALE } else { 1.0 };
+        if is_huge {
+            self.multiply(1.0 / scale);
+        }
+        scale
+    }
+
+    /// Takes [`Work::scale_down`] back.
+    fn scale_up(&mut self, scale: f64) -> Result<()> {
+        if scale == 1.0 {
+            return Ok(());
+        }
+        self.multiply(scale);
+        let is_infinite = |channel: &usize| {
+            let column = self.values.col(*channel);
+            column.iter().any(|value| value.is_infinite())
+        };
+        match (0..self.values.ncols()).find(is_infinite) {
+            None => Ok(()),
+            Some(channel) => Err(Error::preparation(
+                "preparing",
+                format!("values below {:e}", f64::MAX),
+                format!("larger ones in channel {}", self.names[channel]),
+                "divide the recording by a number such as 1000",
+            )),
+        }
+    }
+
+    fn multiply(&mut self, by: f64) {
+        for channel in 0..self.values.ncols() {
+            for value in self.values.col_as_slice_mut(channel) {
+                *value *= by;
+            }
         }
     }
 

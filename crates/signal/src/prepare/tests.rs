@@ -478,3 +478,61 @@ fn drift_and_lines_are_seen_where_they_are() {
         warn::Disturbances::default()
     );
 }
+
+/// Sums over values near the largest f64 are beyond it; denormal ones have few digits to lose.
+#[test]
+fn huge_and_denormal_values_are_prepared_as_others_are() {
+    assert_eq!(SCALE, 2f64.powi(200));
+    let (n, rate) = (3000, 100.0);
+    let plain = recording(&[sine(n, 5.0, rate), sine(n, 30.0, rate)], rate);
+    let all = [
+        band("1-20"),
+        Preparation {
+            notch: vec![30.0],
+            ..Preparation::default()
+        },
+        Preparation {
+            resample: Some(50.0),
+            ..Preparation::default()
+        },
+        Preparation {
+            detrend: true,
+            ..Preparation::default()
+        },
+        Preparation {
+            reference: Some(Reference::Average),
+            ..Preparation::default()
+        },
+    ];
+    for preparation in all {
+        let expected = preparation.apply(&plain).unwrap();
+        for (factor, tolerance) in [(1e-310, 1e-6), (1e300, 1e-9), (1e308, 1e-9)] {
+            let columns = [sine(n, 5.0, rate), sine(n, 30.0, rate)]
+                .map(|sine| sine.iter().map(|value| value * factor).collect());
+            let prepared = preparation.apply(&recording(&columns, rate)).unwrap();
+            assert_eq!(prepared.steps, expected.steps);
+            for channel in 0..2 {
+                let scaled: Vec<f64> = column(&prepared, channel)
+                    .iter()
+                    .map(|value| value / factor)
+                    .collect();
+                let differs = largest_difference(&scaled, &column(&expected, channel));
+                assert!(differs < tolerance, "{preparation:?} × {factor}: {differs}");
+            }
+        }
+    }
+    let opposite = [vec![1.7e308; n], vec![-1.7e308; n]];
+    let against_second = Preparation {
+        reference: Some(Reference::Channel(1)),
+        ..Preparation::default()
+    };
+    refused(
+        &against_second,
+        &recording(&opposite, rate),
+        &[
+            "expected values below 1.79",
+            "larger ones in channel ch1",
+            "divide the recording",
+        ],
+    );
+}
