@@ -94,12 +94,20 @@ READERS = {
 }
 
 
+def places(names, wanted):
+    """Where the channels are, by name; in their order where names were made up or made unique."""
+    if set(wanted) <= set(names):
+        return [names.index(name) for name in wanted]
+    if len(names) != len(wanted):
+        raise ValueError(f"channels {wanted}, not {names}")
+    return list(range(len(names)))
+
+
 def matched(reader, recording, names, values):
     """Both as samples × channels, of the channels that this package reads."""
     ours = recording.data
     if names is not None:
-        columns = [list(names).index(name) for name in recording.channel_names]
-        values = values[:, columns]
+        values = values[:, places(list(names), recording.channel_names)]
     # Numbers of FIF are those of the file for both; MNE leaves the power of ten of units out.
     if reader == "MNE" and recording.format != "FIF":
         # EEGLAB's files name no unit; MNE takes microvolts for granted.

@@ -7,6 +7,7 @@ use super::Info;
 use super::wording::{counted, duration, events, listed, percent, shortened};
 use crate::failure::Outcome;
 use crate::progress::under_way;
+use crate::reading::number_of;
 use crate::table::table;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -114,13 +115,16 @@ impl Found {
                 let length = duration(samples as f64 / rate);
                 facts.push((
                     "length",
-                    format!("{length}, {samples} samples at {rate} Hz"),
+                    format!("{length}, {} at {rate} Hz", number_of(samples, "sample")),
                 ));
             }
             Some((samples, None)) => {
                 facts.push((
                     "length",
-                    format!("{samples} samples, rate unknown (--rate gives it)"),
+                    format!(
+                        "{}, rate unknown (--rate gives it)",
+                        number_of(samples, "sample")
+                    ),
                 ));
             }
             None if n_signals > 0 => {
@@ -173,7 +177,8 @@ impl Found {
             match missing {
                 0 => "no values".into(),
                 _ => format!(
-                    "{missing} values ({}), in {}",
+                    "{} ({}), in {}",
+                    number_of(missing, "value"),
                     percent(missing, looked),
                     shortened(&with_missing)
                 ),
