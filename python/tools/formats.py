@@ -41,6 +41,17 @@ def mne_raw(read):
     return values
 
 
+def eeglab(path):
+    try:
+        return mne_raw("read_raw_eeglab")(path)
+    except TypeError:
+        import mne
+
+        # Trials end to end, as this package reads them.
+        epochs = mne.read_epochs_eeglab(path)
+        return {None: (epochs.ch_names, np.concatenate(list(epochs.get_data().swapaxes(1, 2))))}
+
+
 def xdf(path):
     import pyxdf
 
@@ -83,7 +94,7 @@ READERS = {
     "ahdr": ("BrainVision", "MNE", mne_raw("read_raw_brainvision")),
     "fif": ("FIF", "MNE", mne_raw("read_raw_fif")),
     "gdf": ("GDF", "MNE", mne_raw("read_raw_gdf")),
-    "set": ("EEGLAB", "MNE", mne_raw("read_raw_eeglab")),
+    "set": ("EEGLAB", "MNE", eeglab),
     "xdf": ("XDF", "pyxdf", xdf),
     "edf": ("EDF", "pyedflib", edf),
     "bdf": ("BDF", "pyedflib", edf),

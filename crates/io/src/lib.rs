@@ -209,8 +209,9 @@ pub use natural::natural_order;
 pub use overlay::{Layer, overlay, overlay_all};
 pub use read::{
     BadSegments, ChannelSelection, ChannelSummary, ChannelSurvey, Event, Format, Joined, Layout,
-    Note, NoteKind, Opened, Piece, Prepare, ReadOptions, Rereference, Resample, Summary, Survey,
-    TimeColumn, Variable, disturbances, inspect, join, read_recording, rewrite_recording, survey,
+    MOST_AT_ONCE, Note, NoteKind, Opened, Piece, Prepare, ReadOptions, Rereference, Resample,
+    Summary, Survey, TimeColumn, Variable, disturbances, inspect, join, read_recording,
+    rewrite_recording, survey,
 };
 pub use write::{
     OUTPUT_FORMATS, Signals, check_each_wav, check_signals, each_wav_files, write_each_wav,

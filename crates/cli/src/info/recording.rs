@@ -11,7 +11,7 @@ use crate::reading::number_of;
 use crate::table::table;
 use serde_json::{Value, json};
 use std::path::Path;
-use strt_io::{ChannelSummary, ChannelSurvey, Summary, inspect, survey};
+use strt_io::{ChannelSummary, ChannelSurvey, MOST_AT_ONCE, Summary, inspect, survey};
 
 /// Channels that are listed one by one.
 const MOST_LISTED: usize = 40;
@@ -109,7 +109,12 @@ impl Found {
             0 => String::new(),
             n => format!(", {n} left out"),
         };
-        facts.push(("channels", format!("{n_signals}{left_out}")));
+        let too_many = if n_signals > MOST_AT_ONCE {
+            format!(": more than the {MOST_AT_ONCE} that are read at once (--channels takes some)")
+        } else {
+            String::new()
+        };
+        facts.push(("channels", format!("{n_signals}{left_out}{too_many}")));
         match self.length() {
             Some((samples, Some(rate))) => {
                 let length = duration(samples as f64 / rate);

@@ -102,8 +102,8 @@ pub(crate) fn wanted_of(
 }
 
 /// More channels than sources can be told apart from; more of them are a matrix on its side, or
-/// one that has to be cut down first.
-pub(crate) const MOST_AT_ONCE: usize = 4096;
+/// one that has to be cut down first. They are refused.
+pub const MOST_AT_ONCE: usize = 4096;
 
 fn too_many(path: &Path, contents: &Contents, found: usize) -> Error {
     let remedy = match contents.layout {

@@ -61,6 +61,7 @@ mod wfdb;
 #[cfg(feature = "xdf")]
 mod xdf;
 
+pub use assemble::MOST_AT_ONCE;
 pub(crate) use assemble::shortened;
 pub use events::Event;
 pub use layout::Layout;

@@ -152,7 +152,11 @@ pub(crate) fn sniff(path: &Path) -> Result<(Format, Source)> {
         let expected = "a data set beside the file of its numbers";
         return Err(Error::kind(path, expected, "a packed one", UNPACK));
     }
-    let looks = Looks::like(&head);
+    let mut looks = Looks::like(&head);
+    // Workbooks are archives, as NPZ is.
+    if matches!(looks, Looks::Format(Format::Npz)) && ["xlsx", "xlsm", "ods"].contains(&&*ending) {
+        looks = Looks::Other("a spreadsheet", "save it as CSV");
+    }
     let format = match (expected(&ending), looks) {
         (Some(expected), Looks::Format(found)) if expected.contains(&found) => {
             expected[0].or(found)
