@@ -106,7 +106,7 @@ fn written_out(values: &[f64]) -> Option<Vec<f64>> {
         let (hours, minutes) = ((clock / 1e4).floor(), (clock / 100.0).floor() % 100.0);
         let seconds = clock % 100.0;
         let is_clock = hours < 24.0 && minutes < 60.0 && seconds < 61.0;
-        is_clock.then(|| days * 86_400.0 + hours * 3600.0 + minutes * 60.0 + seconds)
+        is_clock.then_some(days * 86_400.0 + hours * 3600.0 + minutes * 60.0 + seconds)
     };
     values.iter().map(seconds).collect()
 }

@@ -32,6 +32,7 @@ impl Dimension {
 pub(crate) enum Keeper {
     /// NumPy and plain HDF5.
     NumPy,
+    #[cfg_attr(not(feature = "mat"), allow(dead_code))]
     Matlab,
 }
 
@@ -270,7 +271,8 @@ mod tests {
 
     #[test]
     fn every_number_has_its_place() {
-        let number = |trial, channel, sample| (100 * trial + 10 * channel + sample) as usize;
+        let number =
+            |trial: usize, channel: usize, sample: usize| 100 * trial + 10 * channel + sample;
         for first_fastest in [false, true] {
             for asked in [Some(true), Some(false)] {
                 for shape in [[2, 3, 4], [4, 2, 3], [3, 4, 2]] {
