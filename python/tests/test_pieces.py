@@ -61,6 +61,17 @@ def test_lengths_must_be_all_of_it(pieces, words):
         Recording(np.zeros((10, 2)), pieces=pieces)
 
 
+def test_trials_of_a_file_are_those_of_the_array(tmp_path):
+    data, _ = trials(20)
+    expected = Recording.from_trials(data)
+    np.save(tmp_path / "trials.npy", data)
+    np.save(tmp_path / "rows.npy", data.swapaxes(1, 2))
+    for name, transpose in [("trials.npy", None), ("rows.npy", False)]:
+        found = strtransformer.read(tmp_path / name, transpose=transpose)
+        assert found.pieces == expected.pieces == [8] * 20
+        np.testing.assert_array_equal(found.data, expected.data)
+
+
 def test_what_is_no_trial_is_refused():
     with pytest.raises(TypeError, match="three dimensions"):
         Recording.from_trials(np.zeros((10, 2)))

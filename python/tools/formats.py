@@ -41,6 +41,17 @@ def mne_raw(read):
     return values
 
 
+def eeglab(path):
+    try:
+        return mne_raw("read_raw_eeglab")(path)
+    except TypeError:
+        import mne
+
+        # Trials end to end, as this package reads them.
+        epochs = mne.read_epochs_eeglab(path)
+        return {None: (epochs.ch_names, np.concatenate(list(epochs.get_data().swapaxes(1, 2))))}
+
+
 def xdf(path):
     import pyxdf
 
@@ -83,7 +94,7 @@ READERS = {
     "ahdr": ("BrainVision", "MNE", mne_raw("read_raw_brainvision")),
     "fif": ("FIF", "MNE", mne_raw("read_raw_fif")),
     "gdf": ("GDF", "MNE", mne_raw("read_raw_gdf")),
-    "set": ("EEGLAB", "MNE", mne_raw("read_raw_eeglab")),
+    "set": ("EEGLAB", "MNE", eeglab),
     "xdf": ("XDF", "pyxdf", xdf),
     "edf": ("EDF", "pyedflib", edf),
     "bdf": ("BDF", "pyedflib", edf),
@@ -94,12 +105,20 @@ READERS = {
 }
 
 
+def places(names, wanted):
+    """Where the channels are, by name; in their order where names were made up or made unique."""
+    if set(wanted) <= set(names):
+        return [names.index(name) for name in wanted]
+    if len(names) != len(wanted):
+        raise ValueError(f"channels {wanted}, not {names}")
+    return list(range(len(names)))
+
+
 def matched(reader, recording, names, values):
     """Both as samples × channels, of the channels that this package reads."""
     ours = recording.data
     if names is not None:
-        columns = [list(names).index(name) for name in recording.channel_names]
-        values = values[:, columns]
+        values = values[:, places(list(names), recording.channel_names)]
     # Numbers of FIF are those of the file for both; MNE leaves the power of ten of units out.
     if reader == "MNE" and recording.format != "FIF":
         # EEGLAB's files name no unit; MNE takes microvolts for granted.

@@ -8,6 +8,7 @@
 use crate::ending::Ending;
 use crate::failure::{Failure, Outcome};
 use crate::formats::formats;
+use crate::inputs::reference_is_file;
 use crate::methods::{Found, MethodName, Task};
 use crate::output;
 use crate::progress::under_way;
@@ -128,6 +129,7 @@ struct Failed {
 impl Compare {
     /// Runs the methods; `typed` is the command line.
     pub fn run(self, typed: &[String]) -> Outcome {
+        reference_is_file(self.reference.as_deref())?;
         let target = self.out.clone().unwrap_or_else(|| {
             let name = self.input.file_name().unwrap_or(self.input.as_os_str());
             Path::new(name).with_extension("compare")

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 use glob::MatchOptions;
 use std::path::{Path, PathBuf};
 use strt_io::{BidsFilter, BidsRecording, bids_recordings, is_bids_dataset, natural_order};
-use strt_runs::folder::Kind;
+use strt_runs::folder::{CHECKPOINT, Kind, SUMMARY};
 
 /// Recordings.
 pub struct Inputs {
@@ -58,6 +58,7 @@ pub fn expand(words: &[PathBuf], filter: &BidsFilter) -> Outcome<Inputs> {
     for word in words {
         let found = match pattern(word) {
             Some(pattern) => matched(pattern)?,
+            None if is_other_folder(word) => return Err(no_recording(word)),
             None => vec![word.clone()],
         };
         for file in found {
@@ -85,6 +86,46 @@ pub fn files(words: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
 /// Whether a word names a BIDS dataset.
 pub fn is_dataset(word: &Path) -> bool {
     word.is_dir() && Kind::of(word).is_none() && is_bids_dataset(word)
+}
+
+/// Whether a word names a folder that neither is a dataset nor was made by this program.
+fn is_other_folder(word: &Path) -> bool {
+    let is_own = [CHECKPOINT, SUMMARY]
+        .iter()
+        .any(|file| word.join(file).is_file());
+    word.is_dir() && Kind::of(word).is_none() && !is_own
+}
+
+/// What to say of a folder of anything: most likely its files are meant.
+fn no_recording(folder: &Path) -> Failure {
+    let shown = folder.display();
+    let files = std::fs::read_dir(folder).into_iter().flatten();
+    let files = files.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let mut endings: Vec<String> = files
+        .filter(|path| path.is_file())
+        .filter_map(|path| Some(path.extension()?.to_string_lossy().into_owned()))
+        .collect();
+    endings.sort();
+    let ending = endings.first().map_or("edf", String::as_str);
+    Failure::Failed(format!(
+        "{shown}: expected files, the folder of a run or a BIDS dataset (with \
+         dataset_description.json or folders sub-…), found another folder; name the files in it, \
+         such as '{shown}/*.{ending}'"
+    ))
+}
+
+/// A true reference that is not there and looks like the option `--rereference`, which other
+/// programs call so.
+pub fn reference_is_file(reference: Option<&Path>) -> Outcome {
+    let Some(given) = reference.filter(|given| !given.exists() && given.extension().is_none())
+    else {
+        return Ok(());
+    };
+    let given = given.display();
+    Err(Failure::Usage(format!(
+        "--reference {given}: expected a file with the true sources, found no such file; to tell \
+         channels against their mean or against one of them, give --rereference {given}"
+    )))
 }
 
 /// A word that is a pattern, and not the name of something that exists.

@@ -57,6 +57,14 @@ pub fn open_reference(
     Ok(data::reference(path, &found, recording)?)
 }
 
+/// A number of things: one of them has no s.
+pub fn number_of(count: usize, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        _ => format!("{count} {thing}s"),
+    }
+}
+
 /// What was read and what was detected on the way, one line each.
 pub fn describe(path: &Path, opened: &Opened) -> String {
     let recording = &opened.recording;
@@ -66,14 +74,15 @@ pub fn describe(path: &Path, opened: &Opened) -> String {
     };
     let missing = match recording.n_missing() {
         0 => String::new(),
+        1 => ", 1 sample with missing values".into(),
         n => format!(", {n} samples with missing values"),
     };
     let mut lines = format!(
-        "{}: {}, {} samples × {} channels, {rate}{missing}",
+        "{}: {}, {} × {}, {rate}{missing}",
         path.display(),
         opened.format,
-        recording.n_samples(),
-        recording.n_channels()
+        number_of(recording.n_samples(), "sample"),
+        number_of(recording.n_channels(), "channel"),
     );
     for note in &opened.notes {
         lines.push_str(&format!("\n  {note}"));

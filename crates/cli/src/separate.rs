@@ -8,7 +8,7 @@ use crate::derivatives;
 use crate::ending::Ending;
 use crate::failure::{Failure, Outcome};
 use crate::formats::formats;
-use crate::inputs::{Dataset, Inputs, expand};
+use crate::inputs::{Dataset, Inputs, expand, reference_is_file};
 use crate::many::{self, Happened, Job, Shown, folder_names};
 use crate::settings::Settings;
 use crate::terminal::Terminal;
@@ -154,6 +154,7 @@ impl Separate {
     /// Makes the runs; `typed` is the command line.
     pub fn run(self, typed: &[String]) -> Outcome {
         let inputs = expand(&self.inputs, &self.chosen)?;
+        reference_is_file(self.reference.as_deref())?;
         let jobs = self.jobs(&inputs)?;
         if !inputs.may_be_several || (self.together && inputs.dataset.is_none()) {
             return self.one(&jobs[0], typed);

@@ -149,3 +149,15 @@ fn the_layout_is_told() {
     let ran = place.strt(&["info", "a.txt", "--transpose=perhaps"]);
     assert_eq!(ran.status, 2, "{}", ran.stderr);
 }
+
+/// No run takes so many channels: whoever looks first is told so.
+#[test]
+fn more_channels_than_are_read_at_once() {
+    let place = Place::new();
+    let names: Vec<String> = (0..4097).map(|channel| format!("v{channel}")).collect();
+    place.write("wide.csv", table(&names, 3, value));
+    let told = place.done(&["info", "wide.csv"]).stdout;
+    let expected =
+        "channels   4097: more than the 4096 that are read at once (--channels takes some)";
+    assert!(told.contains(expected), "{told}");
+}

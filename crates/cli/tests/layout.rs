@@ -82,3 +82,44 @@ fn thousands_of_channels_are_not_separated() {
          are samples, read it with --transpose; else choose some with --channels",
     );
 }
+
+/// Trials are one recording in pieces, from the file to its cleaned copy.
+#[test]
+fn a_run_on_trials() {
+    let place = Place::new();
+    place.problem("300");
+    let opened = read_recording(place.path("data/observations.csv"), &ReadOptions::default());
+    let values = opened.unwrap().recording.observations().to_owned();
+    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (10, 6, 30), }";
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    for trial in 0..10 {
+        for channel in 0..6 {
+            for t in 0..30 {
+                bytes.extend(values[(30 * trial + t, channel)].to_le_bytes());
+            }
+        }
+    }
+    place.write("trials.npy", bytes);
+    place.done(&[&["separate", "trials.npy"][..], &FAST].concat());
+    place.done(
+        &[
+            &["separate", "data/observations.csv", "-o", "whole.strt"][..],
+            &FAST,
+        ]
+        .concat(),
+    );
+    let summary = place.json("trials.strt/summary.json");
+    assert_eq!(summary["samples"], 300);
+    assert_eq!(summary["channels"], 6);
+    assert_eq!(summary["input"]["options"]["transpose"], true);
+    // Numbers are those of the whole recording; what is learned is not.
+    assert_ne!(
+        place.read("trials.strt/sources.csv"),
+        place.read("whole.strt/sources.csv")
+    );
+    place.done(&["clean", "trials.strt", "--remove", "s1", "-q"]);
+    let cleaned = read_recording(place.path("trials_clean.npy"), &ReadOptions::default()).unwrap();
+    assert!(cleaned.recording.pieces().lengths().eq([30; 10]));
+}

@@ -513,7 +513,11 @@ fn what_makes_no_sense_is_refused_with_the_option() {
         "a.csv: exclude: expected a name or a number of the 4 channels",
     );
     check(&["--exclude", "1-4"], 1, "not all channels are excluded");
-    check(&["--bad-segments", "no.csv"], 1, "no.csv: cannot read");
+    check(
+        &["--bad-segments", "no.csv"],
+        1,
+        "no.csv: bad-segments: expected a table of bad segments, or the word `annotations`",
+    );
     check(
         &["--bad-segments", "none.csv"],
         1,

@@ -28,7 +28,7 @@
 //! | MATLAB 5–7 | mat | as NPZ; fields of structures as `name.field` | `mat` |
 //! | MATLAB 7.3, HDF5 | mat, h5, hdf5 | the same; all versions of groups and chunks | `hdf5` |
 //! | SNIRF | snirf | channels `S1_D1 760`; stimuli are events | `hdf5` |
-//! | EEGLAB | set (with fdt) | either of MATLAB's formats; epochs are joined | `mat`, `hdf5` |
+//! | EEGLAB | set (with fdt) | either of MATLAB's formats; epochs are pieces | `mat`, `hdf5` |
 //! | EDF, EDF+ | edf | physical units; gaps are missing; one rate at a time | |
 //! | BDF, BDF+ | bdf | the same; `Status` only when it is asked for | |
 //! | WAV | wav | 8, 16, 24, 32 bits (scaled to −1…1), floating point of 32 and 64 bits | |
@@ -209,9 +209,9 @@ pub use natural::natural_order;
 pub use overlay::{Layer, overlay, overlay_all};
 pub use read::{
     BadSegments, ChannelSelection, ChannelSummary, ChannelSurvey, Event, Format, Joined, Layout,
-    Note, NoteKind, Opened, Piece, Prepare, ReadOptions, Rereference, Resample, Summary, Survey,
-    TimeColumn, Variable, disturbances, inspect, join, read_recording, rewrite_recording,
-    shown_code, survey,
+    MOST_AT_ONCE, Note, NoteKind, Opened, Piece, Prepare, ReadOptions, Rereference, Resample,
+    Summary, Survey, TimeColumn, Variable, disturbances, inspect, join, read_recording,
+    rewrite_recording, shown_code, survey,
 };
 pub use write::{
     OUTPUT_FORMATS, Signals, check_each_wav, check_signals, each_wav_files, write_each_wav,

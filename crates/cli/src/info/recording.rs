@@ -7,10 +7,11 @@ use super::Info;
 use super::wording::{counted, duration, events, listed, percent, shortened};
 use crate::failure::Outcome;
 use crate::progress::under_way;
+use crate::reading::number_of;
 use crate::table::table;
 use serde_json::{Value, json};
 use std::path::Path;
-use strt_io::{ChannelSummary, ChannelSurvey, Summary, inspect, shown_code, survey};
+use strt_io::{ChannelSummary, ChannelSurvey, MOST_AT_ONCE, Summary, inspect, shown_code, survey};
 
 /// Channels that are listed one by one.
 const MOST_LISTED: usize = 40;
@@ -108,19 +109,27 @@ impl Found {
             0 => String::new(),
             n => format!(", {n} left out"),
         };
-        facts.push(("channels", format!("{n_signals}{left_out}")));
+        let too_many = if n_signals > MOST_AT_ONCE {
+            format!(": more than the {MOST_AT_ONCE} that are read at once (--channels takes some)")
+        } else {
+            String::new()
+        };
+        facts.push(("channels", format!("{n_signals}{left_out}{too_many}")));
         match self.length() {
             Some((samples, Some(rate))) => {
                 let length = duration(samples as f64 / rate);
                 facts.push((
                     "length",
-                    format!("{length}, {samples} samples at {rate} Hz"),
+                    format!("{length}, {} at {rate} Hz", number_of(samples, "sample")),
                 ));
             }
             Some((samples, None)) => {
                 facts.push((
                     "length",
-                    format!("{samples} samples, rate unknown (--rate gives it)"),
+                    format!(
+                        "{}, rate unknown (--rate gives it)",
+                        number_of(samples, "sample")
+                    ),
                 ));
             }
             None if n_signals > 0 => {
@@ -173,7 +182,8 @@ impl Found {
             match missing {
                 0 => "no values".into(),
                 _ => format!(
-                    "{missing} values ({}), in {}",
+                    "{} ({}), in {}",
+                    number_of(missing, "value"),
                     percent(missing, looked),
                     shortened(&with_missing)
                 ),

@@ -1,19 +1,24 @@
 //! An array of a file that knows nothing of samples and channels (NPY, NPZ, MATLAB, HDF5) → a block
 //! of numbers that does.
 //!
-//! Which way round it lies is decided by [`layout`](super::layout); dimensions of length 1 are
-//! dropped. What stands beside it in a container (times, names, the rate) is told apart here by
-//! name.
+//! Which way round it lies is decided by [`layout`](super::layout), of an array of three dimensions
+//! by [`trials`](super::trials); dimensions of length 1 are dropped. What stands beside it in a
+//! container (times, names, the rate) is told apart here by name.
 
 #[cfg(any(feature = "npz", feature = "mat"))]
 use super::assemble::shortened;
-use super::layout::{self, Evidence};
+use super::layout::{self, Evidence, Layout};
 use super::numbers::{Block, Endian, Number, Order};
 #[cfg(any(feature = "npz", feature = "mat"))]
 use super::selection::not_among;
 use super::table::Contents;
 #[cfg(any(feature = "npz", feature = "mat"))]
-use super::{ReadOptions, table::Variable};
+use super::table::{Table, Variable};
+#[cfg(any(feature = "npz", feature = "mat"))]
+use super::time::{self, Axis};
+use super::trials::{self, Keeper};
+#[cfg(any(feature = "npz", feature = "mat"))]
+use super::{ReadOptions, TimeColumn};
 use crate::error::{Error, Result};
 use std::path::Path;
 
@@ -28,13 +33,14 @@ pub(crate) struct Array {
     pub shape: Vec<usize>,
     /// The first dimension changes fastest.
     pub column_major: bool,
+    pub keeper: Keeper,
 }
 
 impl Array {
     /// Whether it can be a recording.
     #[cfg(any(feature = "npz", feature = "mat"))]
     pub fn is_candidate(&self) -> bool {
-        matches!(self.sides().len(), 1 | 2) && self.shape.iter().any(|&n| n > 1)
+        matches!(self.sides().len(), 1..=3) && self.shape.iter().any(|&n| n > 1)
     }
 
     /// The dimensions; those of length 1 are dropped where there are more than two.
@@ -63,9 +69,16 @@ impl Array {
         rate: Option<f64>,
     ) -> Result<(Block, Contents)> {
         let sides = self.sides();
+        if let [a, b, c] = sides[..]
+            && a.min(b).min(c) > 0
+        {
+            return self.trials(path, place, ([a, b, c], asked), evidence, rate);
+        }
         let shape = match *sides.as_slice() {
             [n] => (n, 1),
             [rows, columns] => (rows, columns),
+            // One of them is 0.
+            [_, _, _] => (0, 0),
             _ => return Err(self.not_a_matrix(path, place)),
         };
         if shape.0 == 0 || shape.1 == 0 {
@@ -82,21 +95,7 @@ impl Array {
         let what = format!(" of {:?}", self.number);
         let (layout, note) = layout::decide(shape, asked, evidence, &what);
         let (n_samples, n_channels) = layout.samples_and_channels();
-        if n_channels >= MOST_CHANNELS {
-            let remedy = if layout.transposed {
-                "read it with --transpose=no if its rows are samples"
-            } else {
-                "read it with --transpose if its columns are samples"
-            };
-            let expected = format!("fewer than {MOST_CHANNELS} channels");
-            return Err(Error::content(
-                path,
-                place,
-                expected,
-                n_channels.to_string(),
-                remedy,
-            ));
-        }
+        few_channels(path, place, n_channels, layout)?;
         // Transposing swaps which of the two runs fastest.
         let order = if self.column_major != layout.transposed {
             Order::Planar
@@ -113,11 +112,51 @@ impl Array {
         let mut contents = Contents::plain(n_samples, n_channels, rate);
         contents.layout = (sides.len() == 2).then_some(layout);
         contents.notes.push(note);
-        if sides.len() < self.shape.len() {
+        self.tell_dropped(&mut contents, sides.len());
+        Ok((block, contents))
+    }
+
+    /// An array of three dimensions as a recording in pieces.
+    fn trials(
+        &self,
+        path: &Path,
+        place: &str,
+        (sides, asked): ([usize; 3], Option<bool>),
+        evidence: &[Evidence],
+        rate: Option<f64>,
+    ) -> Result<(Block, Contents)> {
+        let what = format!(" of {:?}", self.number);
+        let (cube, layout, note) = trials::decide(
+            (sides, self.column_major),
+            self.keeper,
+            asked,
+            evidence,
+            &what,
+        );
+        let n_channels = cube.n_channels();
+        few_channels(path, place, n_channels, layout)?;
+        let n_samples = cube.n_trials().saturating_mul(cube.trial());
+        let block = Block {
+            number: self.number,
+            endian: self.endian,
+            order: Order::Trials(cube),
+            n_samples,
+            n_channels,
+        };
+        // A header may claim more than any file can hold: its size is judged by who reads it.
+        let mut contents = Contents::plain(n_samples, n_channels, rate);
+        contents.layout = Some(layout);
+        contents.trial = Some(cube.trial());
+        contents.notes.push(note);
+        self.tell_dropped(&mut contents, sides.len());
+        Ok((block, contents))
+    }
+
+    fn tell_dropped(&self, contents: &mut Contents, n_kept: usize) {
+        if n_kept < self.shape.len() {
             let text = format!("dimensions of length 1 of {:?} are dropped", self.shape);
             contents.detected(text);
         }
-        Ok((block, contents))
     }
 
     fn not_a_matrix(&self, path: &Path, place: &str) -> Error {
@@ -129,14 +168,32 @@ impl Array {
             ),
             _ => (
                 format!("{n} dimensions ({:?})", self.shape),
-                "take one piece of it, or join its trials end to end before saving it: in NumPy \
-                 x.swapaxes(1, 2).reshape(-1, x.shape[1]) for trials × channels × samples, in \
-                 MATLAB x(:, :) for channels × samples × trials",
+                "take one piece of it, or save it with three dimensions",
             ),
         };
-        let expected = "one or two dimensions (samples × channels)";
+        let expected = "one or two dimensions (samples × channels), or three (trials, channels and \
+                        samples)";
         Error::content(path, place, expected, found, remedy)
     }
+}
+
+/// Refuses what cannot be channels.
+fn few_channels(path: &Path, place: &str, n_channels: usize, layout: Layout) -> Result<()> {
+    if n_channels < MOST_CHANNELS {
+        return Ok(());
+    }
+    let remedy = if layout.transposed {
+        "read it with --transpose=no if its rows are samples"
+    } else {
+        "read it with --transpose if its columns are samples"
+    };
+    Err(Error::content(
+        path,
+        place,
+        format!("fewer than {MOST_CHANNELS} channels"),
+        n_channels.to_string(),
+        remedy,
+    ))
 }
 
 #[cfg(any(feature = "npz", feature = "mat"))]
@@ -168,7 +225,7 @@ pub(crate) fn choose(
         [] => Err(Error::content(
             path,
             "variables",
-            "an array of real numbers with one or two dimensions",
+            "an array of real numbers with one to three dimensions",
             format!(
                 "only {}",
                 shortened(
@@ -195,10 +252,10 @@ fn without_companions(candidates: &[usize], variables: &[Variable]) -> Vec<usize
         let own = sides(i);
         let name = last_part(&variables[i].name);
         own.len() == 1
-            && (is_time_name(name) || super::time::names_events(name))
+            && (is_time_name(name) || time::names_events(name))
             && candidates
                 .iter()
-                .any(|&other| sides(other).len() == 2 && sides(other).contains(&own[0]))
+                .any(|&other| sides(other).len() >= 2 && sides(other).contains(&own[0]))
     };
     let all = candidates.iter().copied();
     all.filter(|i| !is_companion(i)).collect()
@@ -267,6 +324,61 @@ pub(crate) fn name_channels(contents: &mut Contents, list: &str, names: &[String
         channel.name.clone_from(name);
     }
     contents.detected(format!("names of the channels are taken from `{list}`"));
+}
+
+/// Takes what is no signal out of the channels, as in a table of text: the time, from which comes
+/// the rate where no other is known, numbers of rows, and events. Only names that a list gave can
+/// say it; `read` decodes the array. Whoever asks for a channel by name gets it.
+#[cfg(any(feature = "npz", feature = "mat"))]
+pub(crate) fn without_times(
+    path: &Path,
+    contents: &mut Contents,
+    options: &ReadOptions,
+    read: &mut dyn FnMut(&mut Table) -> Result<()>,
+) -> Result<()> {
+    let asked = match &options.time_column {
+        Some(TimeColumn::Named(name)) => Some(name.as_str()),
+        _ => None,
+    };
+    let is_absent = options.time_column == Some(TimeColumn::Absent);
+    let n_channels = contents.channels.len();
+    if contents.trial.is_some() || n_channels < 2 {
+        return Ok(());
+    }
+    for channel in 0..n_channels {
+        let name = contents.channels[channel].name.clone();
+        if time::names_events(&name) {
+            let why = "its name says that it holds events";
+            contents.channels[channel].left_out = Some(why);
+            continue;
+        }
+        let is_asked = asked == Some(name.as_str());
+        if is_absent || !(is_asked || (asked.is_none() && time::candidate(&name))) {
+            continue;
+        }
+        let rows = 0..contents.channels[channel].n_samples;
+        let mut table = Table::new(path, rows, n_channels, &[channel])?;
+        read(&mut table)?;
+        let values = table.column(channel).map(|values| values.to_vec());
+        let values = values.unwrap_or_default();
+        let axis = if is_asked {
+            time::asked(&name, &values)
+        } else {
+            time::judge_named(&name, &values)
+        };
+        let why = match axis {
+            Axis::Channel => continue,
+            Axis::Index(_) => "it numbers the samples",
+            Axis::Time(..) => "it holds the time",
+        };
+        contents.channels[channel].left_out = Some(why);
+        if let Some(Some(rate)) = axis.settle(contents) {
+            for channel in &mut contents.channels {
+                channel.rate = channel.rate.or(Some(rate));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Names under which people keep the sampling rate beside the data.

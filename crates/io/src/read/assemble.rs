@@ -102,8 +102,8 @@ pub(crate) fn wanted_of(
 }
 
 /// More channels than sources can be told apart from; more of them are a matrix on its side, or
-/// one that has to be cut down first.
-pub(crate) const MOST_AT_ONCE: usize = 4096;
+/// one that has to be cut down first. They are refused.
+pub const MOST_AT_ONCE: usize = 4096;
 
 fn too_many(path: &Path, contents: &Contents, found: usize) -> Error {
     let remedy = match contents.layout {
@@ -238,7 +238,7 @@ pub(super) fn window(
                 option,
                 "a recording with a sampling rate",
                 "none in the file",
-                "give the rate as well",
+                "give its rate (--rate)",
             )),
         },
     };
@@ -311,6 +311,7 @@ pub(crate) fn with_unique_names(mut contents: Contents) -> Contents {
         .map(|channel| channel.name.clone())
         .collect();
     let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut renamed_ones = Vec::new();
     for channel in &mut contents.channels {
         let count = seen.entry(channel.name.clone()).or_default();
         *count += 1;
@@ -321,15 +322,32 @@ pub(crate) fn with_unique_names(mut contents: Contents) -> Contents {
             *count += 1;
         }
         let renamed = format!("{}_{count}", channel.name);
-        let text = format!(
-            "another channel `{}` is renamed to `{renamed}`",
-            channel.name
-        );
-        contents.notes.push(Note::warning(text));
+        renamed_ones.push((channel.name.clone(), renamed.clone()));
         channel.name = renamed;
+    }
+    match &renamed_ones[..] {
+        [first, .., last] if renamed_ones.len() > MOST_RENAMED => contents.warn(format!(
+            "{} channels have the names of others and are renamed, from `{}` to `{}` up to `{}` to \
+             `{}`",
+            renamed_ones.len(),
+            first.0,
+            first.1,
+            last.0,
+            last.1
+        )),
+        few => {
+            for (name, renamed) in few {
+                contents.warn(format!(
+                    "another channel `{name}` is renamed to `{renamed}`"
+                ));
+            }
+        }
     }
     contents
 }
+
+/// More channels than this that are renamed are told together.
+const MOST_RENAMED: usize = 8;
 
 /// Numbers, names and rate together.
 pub(crate) fn recording(

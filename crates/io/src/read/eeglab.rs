@@ -1,7 +1,7 @@
 //! EEGLAB's `.set` files: a MATLAB file with a structure `EEG` (or its fields as variables), and
 //! the numbers inside it or in a `.fdt` file beside it.
 //!
-//! Epochs are joined end to end, with a warning. Events and places of electrodes are read
+//! Epochs are pieces of one recording, laid end to end. Events and places of electrodes are read
 //! (`scene.rs`), earlier decompositions are not.
 
 mod scene;
@@ -124,9 +124,9 @@ pub(crate) fn of_workspace(mut workspace: Workspace) -> Result<Box<dyn Reader>> 
         contents.detected(format!("{} events", contents.events.len()));
     }
     if n_trials > 1 {
-        contents.warn(format!(
-            "{n_trials} epochs of {n_points} samples are joined end to end; \
-             time is not continuous between them"
+        contents.trial = Some(n_points);
+        contents.detected(format!(
+            "{n_trials} epochs of {n_points} samples are pieces of one recording"
         ));
     }
     match fields.field("data") {

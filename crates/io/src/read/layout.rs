@@ -9,7 +9,7 @@
 use super::Note;
 
 /// The longer side is plainly time when it is so many times the other.
-const CLEAR: usize = 4;
+pub(super) const CLEAR: usize = 4;
 /// With a shorter side below this there is nothing to separate whichever way it lies: the note of
 /// the decision is enough.
 const WORTH_A_WARNING: usize = 8;
@@ -56,17 +56,20 @@ impl Evidence {
         if rows == columns {
             return None;
         }
-        let (transposed, why) = match self {
-            Self::Times(name, length) => (
-                side(*length, rows, columns).map(|is_rows| !is_rows)?,
-                format!("`{name}` holds {length} times"),
-            ),
-            Self::Names(name, length) => (
-                side(*length, rows, columns)?,
-                format!("`{name}` names {length} channels"),
-            ),
+        let transposed = match self {
+            Self::Times(_, length) => !side(*length, rows, columns)?,
+            Self::Names(_, length) => side(*length, rows, columns)?,
         };
-        Some((transposed, why))
+        Some((transposed, self.told()))
+    }
+
+    /// What it says, in words.
+    pub fn told(&self) -> String {
+        match self {
+            Self::Times(name, length) => format!("`{name}` holds {length} times"),
+            Self::Names(name, 1) => format!("`{name}` names one channel"),
+            Self::Names(name, length) => format!("`{name}` names {length} channels"),
+        }
     }
 }
 

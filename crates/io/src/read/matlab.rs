@@ -7,6 +7,7 @@
 
 use super::array::{
     Array, choose, is_names_name, is_rate_name, is_time_name, last_part, name_channels,
+    without_times,
 };
 use super::layout::Evidence;
 use super::numbers::{Block, Order};
@@ -153,10 +154,16 @@ pub(crate) fn open(mut workspace: Workspace, options: &ReadOptions) -> Result<Bo
     contents.variables = variables;
     let id = numeric.id;
     if let (None, Some((name, times))) = (&beside.rate, &beside.times)
-        && times.array.n_values() == Some(block.n_samples)
+        && times.array.n_values() == Some(contents.trial.unwrap_or(block.n_samples))
     {
         let values = vector_of(&path, workspace.store.as_mut(), times)?;
         time::asked(name, &values).rate_of_all(&mut contents);
+    }
+    if beside.names.is_some() {
+        let store = &mut workspace.store;
+        without_times(&path, &mut contents, options, &mut |table| {
+            store.fill(id, &block, table)
+        })?;
     }
     Ok(Box::new(MatlabReader::new(
         workspace.store,

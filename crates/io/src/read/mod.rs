@@ -53,6 +53,7 @@ mod table;
 mod text;
 mod time;
 mod together;
+mod trials;
 #[cfg(feature = "ogg")]
 mod vorbis;
 mod wav;
@@ -60,6 +61,7 @@ mod wfdb;
 #[cfg(feature = "xdf")]
 mod xdf;
 
+pub use assemble::MOST_AT_ONCE;
 pub(crate) use assemble::shortened;
 pub use events::Event;
 pub use layout::Layout;
@@ -77,7 +79,9 @@ pub use together::{Joined, Piece, join};
 
 use crate::bids;
 use crate::error::{Error, Result};
+use std::ops::Range;
 use std::path::Path;
+use strtransformer::Recording;
 use table::{Reader, Table};
 
 /// Reads a recording. The format is found by content; see [`Format`].
@@ -147,6 +151,7 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
             notes.push(Note::warning(code_warning(name, code, count)));
         }
     }
+    let recording = assemble::recording(path, values, names, wanted.rate)?;
     let opened = Opened {
         units: chosen().map(|channel| channel.unit.clone()).collect(),
         positions: chosen().map(|channel| channel.position).collect(),
@@ -158,7 +163,7 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
             None => Vec::new(),
         },
         first_sample: wanted.rows.start,
-        recording: assemble::recording(path, values, names, wanted.rate)?,
+        recording: in_trials(path, recording, contents.trial, &wanted.rows)?,
         layout: contents.layout,
         format,
         missing,
@@ -166,6 +171,21 @@ pub fn read_recording(path: impl AsRef<Path>, options: &ReadOptions) -> Result<O
         notes,
     };
     opened.prepare(path, &options.prepare)
+}
+
+/// Says which samples of a file of trials are in one: they are pieces of the recording.
+fn in_trials(
+    path: &Path,
+    recording: Recording,
+    trial: Option<usize>,
+    rows: &Range<usize>,
+) -> Result<Recording> {
+    let Some(trial) = trial else {
+        return Ok(recording);
+    };
+    recording
+        .with_pieces(&trials::lengths(trial, rows))
+        .map_err(Error::refused(path))
 }
 
 /// Says what a file holds. The numbers are not read, except that the lines of a text are counted,

@@ -13,6 +13,7 @@ use super::numbers::{Block, Endian, Number};
 use super::rewrite::{ANOTHER_FORMAT, Replacement, Units, in_place};
 use super::source::{Source, damaged, failed};
 use super::table::{Contents, Reader, Table};
+use super::trials::Keeper;
 use super::{Note, ReadOptions};
 use crate::error::{Error, Result};
 use std::io::Read;
@@ -224,6 +225,7 @@ fn parse(path: &Path, place: &str, text: &str) -> Result<Array> {
         endian,
         shape: dimensions,
         column_major,
+        keeper: Keeper::NumPy,
     })
 }
 

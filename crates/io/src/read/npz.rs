@@ -7,6 +7,7 @@
 
 use super::array::{
     Array, can_hold, choose, is_names_name, is_rate_name, is_time_name, name_channels,
+    without_times,
 };
 use super::layout::Evidence;
 use super::numbers::Block;
@@ -128,12 +129,18 @@ impl NpzReader {
             name_channels(&mut contents, name, names);
         }
         if let (None, Some((name, index, n))) = (&rate, &times)
-            && *n == block.n_samples
+            && *n == contents.trial.unwrap_or(block.n_samples)
         {
             let values = vector(&path, &mut archive, *index, name)?;
             time::asked(name, &values).rate_of_all(&mut contents);
         }
         contents.variables = variables;
+        if names.is_some() {
+            let (archive, index) = (&mut archive, member.index);
+            without_times(&path, &mut contents, options, &mut |table| {
+                fill(&path, archive, index, &block, table)
+            })?;
+        }
         Ok(Self {
             path,
             archive,
@@ -142,6 +149,27 @@ impl NpzReader {
             contents,
         })
     }
+}
+
+/// Decodes a member, seen as `block`.
+fn fill(
+    path: &Path,
+    archive: &mut Archive,
+    member: usize,
+    block: &Block,
+    table: &mut Table,
+) -> Result<()> {
+    let failed = |error| failed(path, error, "data of the array");
+    let mut entry = archive
+        .by_index(member)
+        .map_err(|error| unzipping(path, error, "data of the array"))?;
+    npy::header(path, "header", &mut entry)?;
+    block
+        .fill(&mut entry, table, |_, value| value)
+        .map_err(failed)?;
+    // To the end, where the checksum is compared.
+    io::copy(&mut entry, &mut io::sink()).map_err(failed)?;
+    Ok(())
 }
 
 /// The arrays of an archive in a file of `length` bytes; only their headers are unpacked.
@@ -261,20 +289,9 @@ impl Reader for NpzReader {
     }
 
     fn read(&mut self, table: &mut Table) -> Result<()> {
-        let Some(block) = self.block else {
-            return Ok(());
-        };
-        let failed = |error| failed(&self.path, error, "data of the array");
-        let mut entry = self
-            .archive
-            .by_index(self.member)
-            .map_err(|error| unzipping(&self.path, error, "data of the array"))?;
-        npy::header(&self.path, "header", &mut entry)?;
-        block
-            .fill(&mut entry, table, |_, value| value)
-            .map_err(failed)?;
-        // To the end, where the checksum is compared.
-        io::copy(&mut entry, &mut io::sink()).map_err(failed)?;
-        Ok(())
+        match &self.block {
+            Some(block) => fill(&self.path, &mut self.archive, self.member, block, table),
+            None => Ok(()),
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! business of the formats.
 
 use super::table::Table;
+use super::trials::Cube;
 use std::io::{self, Read};
 
 /// Bytes of a block that are decoded at once.
@@ -109,6 +110,8 @@ pub(crate) enum Order {
     Interleaved,
     /// All samples of the first channel, then of the second, …
     Planar,
+    /// Trials, in whatever order an array of three dimensions has them.
+    Trials(Cube),
 }
 
 /// Numbers of one kind, n_samples × n_channels of them.
@@ -139,7 +142,38 @@ impl Block {
         match self.order {
             Order::Interleaved => self.fill_interleaved(input, table, convert),
             Order::Planar => self.fill_planar(input, table, convert),
+            Order::Trials(_) => self.fill_by_place(input, table, convert),
         }
+    }
+
+    /// The sample and the channel of a number, counted in the order of the file.
+    pub fn place(&self, at: usize) -> (usize, usize) {
+        match self.order {
+            Order::Interleaved => (at / self.n_channels, at % self.n_channels),
+            Order::Planar => (at % self.n_samples, at / self.n_samples),
+            Order::Trials(cube) => cube.place(at),
+        }
+    }
+
+    fn fill_by_place(
+        &self,
+        input: &mut dyn Read,
+        table: &mut Table,
+        convert: impl Fn(usize, f64) -> f64,
+    ) -> io::Result<()> {
+        let (size, decode) = (self.number.size(), self.number.decoder(self.endian));
+        let n_values = self.n_samples * self.n_channels;
+        let at_once = BUFFER / size;
+        let mut buffer = vec![0; at_once * size];
+        for first in (0..n_values).step_by(at_once) {
+            let bytes = &mut buffer[..at_once.min(n_values - first) * size];
+            input.read_exact(bytes)?;
+            for (i, number) in bytes.chunks_exact(size).enumerate() {
+                let (row, channel) = self.place(first + i);
+                table.set(row, channel, convert(channel, decode(number)));
+            }
+        }
+        Ok(())
     }
 
     fn fill_interleaved(

@@ -69,6 +69,7 @@ pub struct Prepare {
             long,
             value_name = "HZ",
             value_delimiter = ',',
+            value_parser = frequency,
             allow_negative_numbers = true
         )
     )]
@@ -95,6 +96,14 @@ pub struct Prepare {
         arg(long, value_name = "average|CHANNEL|none", long_help = None)
     )]
     pub rereference: Option<Rereference>,
+}
+
+/// A frequency in Hz, as an argument.
+#[cfg(feature = "arguments")]
+fn frequency(text: &str) -> std::result::Result<f64, String> {
+    text.trim()
+        .parse()
+        .map_err(|_| "expected a frequency in Hz, such as 50, or several with commas".to_string())
 }
 
 /// Spans that are not to be used.

@@ -78,7 +78,8 @@ pub(super) fn read(
                     values.nrows(),
                     group.rate
                 ),
-                "take a longer span, or choose channels of one rate",
+                "take a longer span, leave such channels out with --exclude, or take those of one \
+                 rate",
             ));
         }
         parts.push(resampled);

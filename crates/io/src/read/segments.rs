@@ -13,6 +13,15 @@ const MOST_BYTES: u64 = 1 << 26;
 
 /// Reads them.
 pub fn read(path: &Path) -> Result<Vec<Segment>> {
+    if !path.exists() {
+        return Err(Error::request(
+            path,
+            "bad-segments",
+            "a table of bad segments, or the word `annotations`",
+            "no file of this name",
+            "correct the name; `annotations` takes those of the recording that begin with BAD",
+        ));
+    }
     let size = std::fs::metadata(path).map_err(Error::reading(path))?.len();
     if size > MOST_BYTES {
         return Err(Error::kind(

@@ -152,7 +152,11 @@ pub(crate) fn sniff(path: &Path) -> Result<(Format, Source)> {
         let expected = "a data set beside the file of its numbers";
         return Err(Error::kind(path, expected, "a packed one", UNPACK));
     }
-    let looks = Looks::like(&head);
+    let mut looks = Looks::like(&head);
+    // Workbooks are archives, as NPZ is.
+    if matches!(looks, Looks::Format(Format::Npz)) && ["xlsx", "xlsm", "ods"].contains(&&*ending) {
+        looks = Looks::Other("a spreadsheet", "save it as CSV");
+    }
     let format = match (expected(&ending), looks) {
         (Some(expected), Looks::Format(found)) if expected.contains(&found) => {
             expected[0].or(found)
@@ -179,6 +183,15 @@ pub(crate) fn sniff(path: &Path) -> Result<(Format, Source)> {
             };
             return Err(Error::kind(path, expected_format, found, remedy));
         }
+        (None, Looks::Other(UNKNOWN, _)) if ending == "dat" => {
+            let expected = format!("a WFDB header `{}` beside it", name_of(&header));
+            return Err(Error::kind(
+                path,
+                expected,
+                "numbers alone, which do not say what they are",
+                "copy the header to the same directory, or convert it to CSV, NPY, EDF or WAV",
+            ));
+        }
         (None, Looks::Other(found, remedy)) => {
             return Err(Error::kind(
                 path,
@@ -189,6 +202,12 @@ pub(crate) fn sniff(path: &Path) -> Result<(Format, Source)> {
         }
     };
     Ok((format, source))
+}
+
+/// The last part of a path.
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 /// The ending of a name, in small letters.
@@ -241,6 +260,7 @@ enum Looks {
 
 const CONVERT: &str = "convert it to CSV, NPY, EDF or WAV";
 const UNPACK: &str = "unpack it first";
+const UNKNOWN: &str = "bytes that are neither text nor any format this program knows";
 
 /// First bytes of files that people mistake for recordings, or hope can be read.
 const KNOWN_BUT_NOT_READ: &[(&[u8], &str, &str)] = &[
@@ -252,7 +272,16 @@ const KNOWN_BUT_NOT_READ: &[(&[u8], &str, &str)] = &[
     (b"\x28\xb5\x2f\xfd", "a zstd file", UNPACK),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", UNPACK),
     (b"RIFX", "a big-endian WAV file", CONVERT),
-    (b"OggS", "an Ogg file that holds no Vorbis", CONVERT),
+    (
+        b"OggS",
+        "an Ogg file that holds no Vorbis (Opus, FLAC or Speex)",
+        CONVERT,
+    ),
+    (b"FORM", "an AIFF or another IFF file", CONVERT),
+    (b"caff", "a CAF sound file", CONVERT),
+    (b"riff\x2e\x91\xcf\x11", "a Wave64 sound file", CONVERT),
+    (b"\xff\xfb", "an MP3 file", CONVERT),
+    (b"\xff\xf3", "an MP3 file", CONVERT),
     (b"ID3", "an MP3 file", CONVERT),
     (b"ARROW1", "an Arrow file", CONVERT),
     (b"CDF\x01", "a netCDF file", CONVERT),
@@ -340,8 +369,15 @@ impl Looks {
         }
         let is_control = |byte: &u8| *byte < 32 && !b"\t\n\r\x0b\x0c".contains(byte);
         if head.iter().any(is_control) {
-            let found = "bytes that are neither text nor any format this program knows";
-            return Looks::Other(found, CONVERT);
+            return Looks::Other(UNKNOWN, CONVERT);
+        }
+        let text = head.trim_ascii_start();
+        if text.starts_with(b"<") {
+            return Looks::Other("a page or a tree of marks (HTML, XML)", CONVERT);
+        }
+        // A row of numbers can begin with neither.
+        if text.starts_with(b"{") || text.starts_with(b"[{") || text.starts_with(b"[[") {
+            return Looks::Other("JSON", CONVERT);
         }
         Looks::Format(Format::Text)
     }

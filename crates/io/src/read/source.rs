@@ -54,6 +54,21 @@ impl Source {
         })
     }
 
+    /// Opens a file that another one, which describes the recording, names at `place`.
+    pub fn open_beside(path: &Path, header: &Path, place: &str) -> Result<Self> {
+        if !path.exists() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            return Err(Error::content(
+                header,
+                place,
+                format!("a file `{name}` beside it, which belongs to the recording"),
+                "no such file",
+                "copy it to the same directory",
+            ));
+        }
+        Self::open(path)
+    }
+
     /// The bytes that a packed file holds, under its name.
     #[cfg(feature = "packed")]
     pub fn unpacked(mut self, packing: super::packed::Packing) -> Result<Self> {

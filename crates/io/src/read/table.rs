@@ -51,6 +51,8 @@ pub(crate) struct Contents {
     pub events: Vec<Event>,
     /// Which way round the numbers lie, where the format leaves that open.
     pub layout: Option<Layout>,
+    /// Samples of every trial, where the file holds trials laid end to end.
+    pub trial: Option<usize>,
     pub notes: Vec<Note>,
 }
 

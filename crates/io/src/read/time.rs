@@ -11,6 +11,7 @@ pub(crate) use names::{candidate, is_called_time, names_events};
 
 use super::Note;
 use super::table::Contents;
+use super::text::days_since_1970;
 use names::{Named, named};
 
 /// What a column is.
@@ -54,7 +55,9 @@ impl Axis {
 /// Judges a column by its name.
 pub(crate) fn judge_named(name: &str, values: &[f64]) -> Axis {
     match (named(name), steps(values)) {
-        (Named::Time(_), _) if are_dates(values) => forced(name, 1.0, &[]),
+        (Named::Time(None), _) if written_out(values).is_some() => {
+            in_seconds(name, &written_out(values).unwrap_or_default())
+        }
         (Named::Time(unit), _) => forced(name, unit.unwrap_or_else(|| unit_of(values)), values),
         // A rate is in samples per second everywhere else.
         (Named::Year, Some(steps)) if steps.jitter == 0.0 => Axis::Time(
@@ -84,11 +87,28 @@ fn counts(values: &[f64]) -> bool {
     values.iter().all(is_whole) && values.windows(2).all(goes_on)
 }
 
-/// Numbers such as 20240131, whose steps mean nothing.
-fn are_dates(values: &[f64]) -> bool {
-    values
-        .iter()
-        .all(|value| (18_000_101.0..=22_001_231.0).contains(value) && value.fract() == 0.0)
+/// The seconds since 1970 of numbers that are dates written without marks between their parts,
+/// such as 20240131 and 20240131123005; `None` where one of them is no date.
+fn written_out(values: &[f64]) -> Option<Vec<f64>> {
+    let first = *values.first()?;
+    let has_clock = first >= 1e13;
+    let seconds = |value: &f64| {
+        let (date, clock) = if has_clock {
+            ((value / 1e6).floor(), value % 1e6)
+        } else {
+            (*value, 0.0)
+        };
+        if !(18_000_101.0..=22_001_231.0).contains(&date) || date.fract() != 0.0 {
+            return None;
+        }
+        let date = date as i64;
+        let days = days_since_1970(date / 10_000, date / 100 % 100, date % 100)?;
+        let (hours, minutes) = ((clock / 1e4).floor(), (clock / 100.0).floor() % 100.0);
+        let seconds = clock % 100.0;
+        let is_clock = hours < 24.0 && minutes < 60.0 && seconds < 61.0;
+        is_clock.then_some(days * 86_400.0 + hours * 3600.0 + minutes * 60.0 + seconds)
+    };
+    values.iter().map(seconds).collect()
 }
 
 /// Seconds, but for times since 1970 that are too long for them.
@@ -142,6 +162,11 @@ pub(crate) fn open_dates(name: &str) -> Axis {
 
 /// Judges the first column of a table without names.
 pub(crate) fn judge_unnamed(values: &[f64]) -> Axis {
+    // Who numbers rows does not mean seconds.
+    if values.len() > 2 && matches!(values[0], 0.0 | 1.0) && counts(values) {
+        let text = "column 1 counts the rows by ones and is left out";
+        return Axis::Index(Note::detected(text));
+    }
     match unnamed_rate("column 1", values) {
         Some((rate, note)) => Axis::Time(Some(rate), note),
         None => Axis::Channel,
@@ -179,6 +204,15 @@ fn forced(name: &str, unit: f64, values: &[f64]) -> Axis {
             Note::warning(format!(
                 "column `{name}` is the time at {rate} Hz with {n} {gaps}, the longest of {longest} \
                  s: the rows before and behind a gap are joined as if there were none"
+            )),
+        );
+    }
+    if !values.is_empty() && values.iter().all(|value| value.is_nan()) {
+        return Axis::Time(
+            None,
+            Note::warning(format!(
+                "column `{name}` is taken as the time, but its cells are no times that are known: \
+                 no rate is known; write them as 2024-12-31 12:30:05, or give the rate"
             )),
         );
     }
@@ -381,6 +415,12 @@ mod tests {
         let expected = "warning: column `time` is the time at 100 Hz with 1 gap, the longest of \
                         3.01 s: the rows before and behind a gap are joined as if there were none";
         assert_eq!(note.to_string(), expected);
+        let daily = [20231230.0, 20231231.0, 20240101.0, 20240102.0];
+        assert_eq!(rate(judge_named("date", &daily)), Some(1.0 / 86_400.0));
+        let clock = [58.0, 59.0, 100.0, 101.0].map(|second| 20240229235900.0 + second);
+        assert_eq!(rate(judge_named("date", &clock)), None, "no such second");
+        let clock = [20240229235958.0, 20240229235959.0, 20240301000000.0];
+        assert_eq!(rate(judge_named("date", &clock)), Some(1.0));
         let months = [0.0, 31.0, 59.0, 90.0, 120.0].map(|day| 86_400.0 * day);
         let Axis::Time(None, note) = in_seconds("date", &months) else {
             panic!("a rate");
@@ -396,6 +436,13 @@ mod tests {
         assert_eq!(judge_named("Fz", &ramp), Axis::Channel);
         assert_eq!(judge_unnamed(&wave), Axis::Channel);
         assert!(matches!(judge_named("", &ramp), Axis::Index(_)));
+        assert!(matches!(judge_unnamed(&ramp), Axis::Index(_)));
+        let halves: Vec<f64> = ramp.iter().map(|value| 0.5 * value).collect();
+        assert_eq!(rate(judge_unnamed(&halves)), Some(2.0));
+        let Axis::Time(None, note) = judge_named("date", &[f64::NAN; 9]) else {
+            panic!("a rate");
+        };
+        assert!(note.text.contains("no times that are known"), "{note}");
         assert_eq!(judge_named("index", &wave), Axis::Channel);
         assert_eq!(rate(judge_named("date", &wave)), None);
         let mut gap = ramp.clone();

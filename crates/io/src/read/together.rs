@@ -86,13 +86,15 @@ pub fn join(files: Vec<(PathBuf, Opened)>) -> Result<Joined> {
         orders.push(order);
     }
     let ordered = |(path, opened): &(PathBuf, Opened), order: &[usize]| {
-        let (there, rate) = (&opened.recording, opened.recording.sampling_rate());
+        let there = &opened.recording;
         if order.iter().copied().eq(0..names.len()) {
             return Ok(there.clone());
         }
         let values = there.observations();
         let picked = Mat::from_fn(values.nrows(), order.len(), |t, c| values[(t, order[c])]);
-        recording(path, picked, names.clone(), rate)
+        there
+            .with_channels(picked, names.clone())
+            .map_err(Error::refused(path))
     };
     let parts = files.iter().zip(&orders);
     let parts = parts.map(|(file, order)| ordered(file, order));
@@ -109,7 +111,9 @@ pub fn join(files: Vec<(PathBuf, Opened)>) -> Result<Joined> {
         });
     }
     let opened = together(&files, &orders, &pieces, notes);
-    let lengths: Vec<usize> = parts.iter().map(Recording::n_samples).collect();
+    // A file of trials has pieces of its own.
+    let lengths = parts.iter().flat_map(|part| part.pieces().lengths());
+    let lengths: Vec<usize> = lengths.collect();
     let joined = recording(first_path, end_to_end(&parts, rows.end), names, rate)?;
     let joined = joined.with_pieces(&lengths);
     Ok(Joined {

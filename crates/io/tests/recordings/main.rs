@@ -23,6 +23,8 @@ mod sound;
 mod tables;
 mod text;
 #[cfg(feature = "formats")]
+mod trials;
+#[cfg(feature = "formats")]
 mod writing;
 
 use std::path::{Path, PathBuf};

@@ -71,10 +71,7 @@ fn notes_say_what_was_done() {
     check(
         "plus.edf",
         &plain,
-        &[
-            "3 records of 1 s, scaled to physical units",
-            "1 annotations",
-        ],
+        &["3 records of 1 s, scaled to physical units", "1 annotation"],
     );
     check(
         "discontinuous.edf",
@@ -122,8 +119,7 @@ fn notes_say_what_was_done() {
         "epochs.set",
         &plain,
         &[
-            "warning: 2 epochs of 10 samples are joined end to end; time is not continuous \
-             between them",
+            "2 epochs of 10 samples are pieces of one recording",
             "the numbers are in the .set file",
         ],
     );
@@ -202,8 +198,8 @@ fn requests_that_cannot_be_met() {
             stop: Some(1.0),
             ..plain()
         },
-        "tabs.tsv: stop: expected a recording with a sampling rate, found none in the file; give \
-         the rate as well",
+        "tabs.tsv: stop: expected a recording with a sampling rate, found none in the file; give its \
+         rate (--rate)",
     );
     check(
         "time.csv",

@@ -99,6 +99,10 @@ fn kinds(made: &Made) -> Vec<PathBuf> {
         made.file("archive.csv", b"7z\xbc\xaf\x27\x1c"),
         made.file("song.wav", b"ID3\x04\0"),
         made.file("noise.dat", [0, 1, 2, 3, 200, 201]),
+        made.file("noise.bin", [0, 1, 2, 3, 200, 201]),
+        made.file("page.csv", "<!DOCTYPE html>\n<p>1,2</p>\n"),
+        made.file("events.json", "{\"a\": [1, 2, 3]}\n"),
+        made.file("sound.aiff", b"FORM\0\0\0\x10AIFF"),
         made.file("old.mat", [0u8, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]),
         made.file("sheet.xlsx", {
             let mut bytes = b"PK\x05\x06".to_vec();
@@ -121,7 +125,6 @@ fn arrays(made: &Made) -> Vec<PathBuf> {
     vec![
         fixture("objects.npy"),
         fixture("complex.npy"),
-        fixture("three_dimensions.npy"),
         fixture("records.npy"),
         fixture("infinite.npy"),
         cut(made, "fortran.npy", "cut.npy", 0.6),
@@ -129,10 +132,24 @@ fn arrays(made: &Made) -> Vec<PathBuf> {
         made.file("huge.npy", npy(huge, 64)),
         made.file("large.npy", npy(large, 64)),
         made.file(
-            "trials.npy",
+            "four_dimensions.npy",
             npy(
-                "{'descr': '|i1', 'fortran_order': False, 'shape': (5, 3, 20), }",
+                "{'descr': '|i1', 'fortran_order': False, 'shape': (5, 3, 2, 10), }",
                 300,
+            ),
+        ),
+        made.file(
+            "no_trials.npy",
+            npy(
+                "{'descr': '|i1', 'fortran_order': False, 'shape': (0, 3, 20), }",
+                0,
+            ),
+        ),
+        made.file(
+            "huge_trials.npy",
+            npy(
+                "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 3, 4294967296), }",
+                64,
             ),
         ),
         made.file(
@@ -195,6 +212,10 @@ fn signals(made: &Made) -> Vec<PathBuf> {
         made.file(&format!("{name}.hea"), header)
     };
     vec![
+        made.file(
+            "alone.hea",
+            "alone 1 100 10\nalone.dat 16 200 16 0 0 0 0 I\n",
+        ),
         patched(
             made,
             "plain.edf",

@@ -181,9 +181,10 @@ impl Header {
 
     /// Sample and channel of a number in a text.
     fn sample_and_channel(&self, line: usize, place: usize) -> (usize, usize) {
-        match self.order {
-            Order::Interleaved => (line, place),
-            Order::Planar => (place, line),
+        if self.order == Order::Interleaved {
+            (line, place)
+        } else {
+            (place, line)
         }
     }
 }
@@ -243,9 +244,10 @@ fn ascii_samples(path: &Path, header: &Header, coding: Ascii, data: &mut Source)
     let size = scan(&data_path, &mut input, coding, &mut |_| Ok(()))?;
     let (n_samples, n_channels) = header.sample_and_channel(size.lines, size.places);
     if n_channels != header.n_columns() || n_samples == 0 {
-        let (place, found) = match header.order {
-            Order::Interleaved => ("lines", format!("{n_channels} numbers in each")),
-            Order::Planar => ("text", format!("{n_channels} lines")),
+        let (place, found) = if header.order == Order::Interleaved {
+            ("lines", format!("{n_channels} numbers in each"))
+        } else {
+            ("text", format!("{n_channels} lines"))
         };
         let expected = format!("{} channels, as the header says", header.n_columns());
         return Err(Error::content(

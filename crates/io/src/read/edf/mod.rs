@@ -151,16 +151,23 @@ impl EdfReader {
             _ => events::Found::default(),
         };
         for (found, what) in [
-            (annotations, "annotations"),
-            (triggers, "triggers in the status channel"),
+            (annotations, ["annotation", "annotations"]),
+            (
+                triggers,
+                [
+                    "trigger in the status channel",
+                    "triggers in the status channel",
+                ],
+            ),
         ] {
             if found.cut {
                 let kept = found.events.len();
                 self.contents
-                    .warn(format!("only the first {kept} {what} are read"));
+                    .warn(format!("only the first {kept} {} are read", what[1]));
             } else if !found.events.is_empty() {
-                self.contents
-                    .detected(format!("{} {what}", found.events.len()));
+                let count = found.events.len();
+                let what = what[usize::from(count != 1)];
+                self.contents.detected(format!("{count} {what}"));
             }
             if found.damaged > 0 {
                 self.contents.warn(format!(

@@ -118,10 +118,7 @@ fn read_tile(
     let mut index: Vec<usize> = tile.iter().map(|range| range.start).collect();
     for Decoded(value) in values.iter() {
         let at = index.iter().zip(shape).fold(0, |at, (&i, &n)| at * n + i);
-        let (sample, channel) = match block.order {
-            Order::Interleaved => (at / block.n_channels, at % block.n_channels),
-            Order::Planar => (at % block.n_samples, at / block.n_samples),
-        };
+        let (sample, channel) = block.place(at);
         table.set(sample, channel, *value);
         for axis in (0..index.len()).rev() {
             index[axis] += 1;

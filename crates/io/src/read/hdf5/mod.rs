@@ -19,6 +19,7 @@ use super::matlab::{Numeric, Store, Value, Workspace};
 use super::numbers::{Block, Order};
 use super::source::Source;
 use super::table::Table;
+use super::trials::Keeper;
 use crate::error::Result;
 use hdf5_reader::group::Group;
 use hdf5_reader::{Dataset, Datatype};
@@ -202,6 +203,11 @@ impl Hdf5Store {
             endian,
             shape,
             column_major,
+            keeper: if column_major {
+                Keeper::Matlab
+            } else {
+                Keeper::NumPy
+            },
         };
         let n_values = match array.n_values() {
             Some(n_values) if is_held(&self.file, &dataset, n_values, number.size()) => n_values,

@@ -8,6 +8,7 @@ use crate::read::array::Array;
 use crate::read::matlab::{Numeric, Value};
 use crate::read::numbers::{Endian, Number, skip};
 use crate::read::source::{damaged, failed};
+use crate::read::trials::Keeper;
 use std::io::Read;
 use std::path::Path;
 
@@ -146,6 +147,7 @@ impl<'a> Elements<'a> {
             endian: self.endian,
             shape,
             column_major: true,
+            keeper: Keeper::Matlab,
         };
         let expected = array
             .n_values()

@@ -2,7 +2,7 @@
 
 use super::{Replacement, is_same};
 use crate::read::Note;
-use crate::read::numbers::{Block, Number, Order};
+use crate::read::numbers::{Block, Number};
 use std::io::{self, Read, Write};
 
 /// Bytes that are copied at once.
@@ -71,7 +71,7 @@ impl Block {
             let bytes = &mut buffer[..at_once.min(n_values - first) * size];
             input.read_exact(bytes).map_err(Trouble::Reading)?;
             for (i, bytes) in bytes.chunks_exact_mut(size).enumerate() {
-                let (row, channel) = self.position(first + i);
+                let (row, channel) = self.place(first + i);
                 let Some(value) = new.get(row, channel) else {
                     continue;
                 };
@@ -103,13 +103,6 @@ impl Block {
                 "new numbers are rounded to the steps of the file, which holds {:?}",
                 self.number
             ))],
-        }
-    }
-
-    fn position(&self, at: usize) -> (usize, usize) {
-        match self.order {
-            Order::Interleaved => (at / self.n_channels, at % self.n_channels),
-            Order::Planar => (at % self.n_samples, at / self.n_samples),
         }
     }
 }

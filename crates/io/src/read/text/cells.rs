@@ -35,7 +35,11 @@ pub(crate) enum Cell {
 }
 
 /// Words that stand for a missing value, in any case. An empty cell is missing, too.
-pub(crate) const MISSING: [&str; 7] = ["nan", "na", "n/a", "null", "none", "?", "-"];
+pub(crate) const MISSING: [&str; 16] = [
+    "nan", "na", "n/a", "null", "none", "?", "-", "<na>", ".", // SAS and Stata
+    "#n/a", "#na", "missing", // spreadsheets, Julia
+    "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", // C on Windows
+];
 
 /// Judges a cell without its surrounding white space.
 pub(crate) fn judge(cell: &[u8], decimal_comma: bool) -> Cell {
@@ -98,10 +102,14 @@ mod tests {
         check("1.5", true, Cell::Text);
         check("1,2,3", true, Cell::Text);
         check("1,", true, Cell::Text);
-        for missing in ["", "NaN", "-nan", "NA", "null", "?", "N/A", "None", "-"] {
+        for missing in [
+            "", "NaN", "-nan", "NA", "null", "?", "N/A", "None", "-", "#N/A", "<NA>", ".",
+            "-1.#IND",
+        ] {
             check(missing, false, Cell::Missing);
         }
         check("inf", false, Cell::Infinite);
+        check("..", false, Cell::Text);
         check("1e999", false, Cell::Infinite);
         check("12 V", false, Cell::Text);
         check("1970-01-02", false, Cell::Instant(Moment::Date(86_400.0)));

@@ -30,12 +30,29 @@ pub(super) fn moment(cell: &[u8]) -> Option<Moment> {
     if let Some(days) = date(text) {
         return Some(days.at(0.0));
     }
+    if let Some(instant) = without_marks(text) {
+        return Some(instant);
+    }
     // The clock stands behind the last space or T that has a colon behind it; names of months
     // may stand between spaces too.
     let colon = text.find(':')?;
     let cut = text[..colon].rfind(['T', ' '])?;
     let days = date(text[..cut].trim_end_matches([',', ' ']))?;
     Some(days.at(clock(&text[cut + 1..])?))
+}
+
+/// `20240131T123005.25`, as ISO 8601 has it without marks between the parts.
+fn without_marks(text: &str) -> Option<Moment> {
+    let (date, rest) = text.split_at_checked(8)?;
+    let rest = rest.strip_prefix('T')?;
+    let (year, month, day) = (date.get(..4)?, date.get(4..6)?, date.get(6..)?);
+    let (hours, minutes, seconds) = (rest.get(..2)?, rest.get(2..4)?, rest.get(4..)?);
+    let date = self::date(&format!("{year}-{month}-{day}"))?;
+    let clock = match seconds {
+        "" => clock(&format!("{hours}:{minutes}"))?,
+        seconds => clock(&format!("{hours}:{minutes}:{seconds}"))?,
+    };
+    Some(date.at(clock))
 }
 
 /// Days since 1970, read both ways where that is open.
@@ -164,7 +181,7 @@ fn whole(text: &str, digits: std::ops::RangeInclusive<usize>) -> Option<i64> {
 }
 
 /// Days since 1970 in the Gregorian calendar, counted in years that start with March.
-fn days(year: i64, month: i64, day: i64) -> Option<f64> {
+pub(in crate::read) fn days(year: i64, month: i64, day: i64) -> Option<f64> {
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }

@@ -24,6 +24,7 @@ mod said;
 mod scan;
 mod start;
 
+pub(super) use dates::days as days_since_1970;
 pub(super) use rewrite::Precision;
 
 use super::rewrite::Replacement;

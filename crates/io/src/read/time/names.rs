@@ -21,7 +21,7 @@ pub(super) enum Named {
 const TIME: &str = "\
     time times timestamp timestamps datetime date elapsed zeit zeitstempel uhrzeit datum \
     temps horodatage heure tiempo fecha hora tijd tijdstempel dato czas čas aika \
-    zaman tarih время дата χρόνος 时间 時間 时间戳 日期 時刻 시간";
+    zaman tarih время дата час χρόνος idő timp 时间 時間 时间戳 日期 時刻 시간 الوقت الزمن זמן समय";
 
 /// Words before `time` and `date` that leave it the time of the samples: a reaction time is a
 /// signal.
@@ -31,12 +31,15 @@ const KINDS_OF_TIME: &str = "\
 
 const INDEX: &str = "\
     index idx sample samples row rows n nr no frame frames packet counter sampleindex \
-    samplenumber indice índice zeile nummer номер 序号 编号";
+    samplenumber indice índice échantillon échantillons muestra campione zeile nummer номер 序号 编号";
 
 const EVENTS: &str = "\
     event events marker markers trigger triggers stim stimulus stimuli label labels \
-    annotation annotations comment comments note notes ereignis marke événement evento \
-    событие метка 标记";
+    annotation annotations comment comments note notes ereignis ereignisse marke markierung \
+    événement évènement marqueur evento eventos marcador marcatore событие метка 标记 イベント";
+
+/// Those that devices number: `Marker0`.
+const NUMBERED_EVENTS: &str = "event marker trigger stim";
 
 /// Whether a word is one of a list.
 fn holds(list: &str, word: &str) -> bool {
@@ -80,8 +83,11 @@ pub(super) fn named(name: &str) -> Named {
         ["year" | "years" | "jahr" | "année" | "año" | "anno" | "ano" | "год" | "年"] => {
             Named::Year
         }
+        ["thời", "gian", rest @ ..] => Named::Time(unit(rest)),
         // Some of these are other things as well.
-        ["t" | "tempo" | "tid", rest @ ..] => Named::Perhaps(unit(rest).unwrap_or(1.0)),
+        ["t" | "tempo" | "tid" | "utc" | "gmt", rest @ ..] => {
+            Named::Perhaps(unit(rest).unwrap_or(1.0))
+        }
         [only] if unit(&[only]).is_some() => Named::Perhaps(unit(&[only]).unwrap_or(1.0)),
         [] | ["unnamed", "0"] => Named::Index,
         [
@@ -98,7 +104,10 @@ pub(crate) fn names_events(name: &str) -> bool {
     let lower = name.to_lowercase();
     let words = words(&lower);
     match words.as_slice() {
-        [only] => holds(EVENTS, only),
+        [only] => {
+            let plain = only.trim_end_matches(|letter: char| letter.is_ascii_digit());
+            holds(EVENTS, only) || holds(NUMBERED_EVENTS, plain)
+        }
         [kind, rest] => {
             holds(EVENTS, kind) && ["code", "type", "name", "id", "value", "channel"].contains(rest)
         }
@@ -123,6 +132,7 @@ mod tests {
     #[test]
     fn events_are_named_by_whole_words() {
         assert!(names_events("Marker") && names_events("trigger code"));
-        assert!(!names_events("event rate") && !names_events("Fz"));
+        assert!(names_events("Marker0") && names_events("évènement"));
+        assert!(!names_events("event rate") && !names_events("Fz") && !names_events("label1"));
     }
 }

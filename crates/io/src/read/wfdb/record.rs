@@ -30,7 +30,7 @@ impl Record {
         let mut n_frames = header.n_frames;
         for group in &groups {
             let signals = &header.signals[group.signals.clone()];
-            n_frames = Some(frames(signals, &group.path, n_frames)?);
+            n_frames = Some(frames(signals, (path, &group.path), n_frames)?);
         }
         Ok(Self {
             path: path.to_owned(),
@@ -173,8 +173,12 @@ fn groups(path: &Path, signals: &[Signal]) -> Result<Vec<Group>> {
 }
 
 /// Frames of a file: as many as are claimed, when it can hold them.
-fn frames(signals: &[Signal], path: &Path, claimed: Option<usize>) -> Result<usize> {
-    let mut source = Source::open(path)?;
+fn frames(
+    signals: &[Signal],
+    (header, path): (&Path, &Path),
+    claimed: Option<usize>,
+) -> Result<usize> {
+    let mut source = Source::open_beside(path, header, "signal lines")?;
     let (coding, offset) = (signals[0].coding, signals[0].offset);
     if let Coding::Flac(most_bits) = coding {
         return frames_of_stream(signals, &mut source, most_bits, claimed);

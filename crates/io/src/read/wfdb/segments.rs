@@ -104,7 +104,7 @@ fn layout(path: &Path, list: &[Segment]) -> Result<Option<Header>> {
 /// The header of a segment, which must not have segments itself.
 fn header(path: &Path, name: &str) -> Result<Header> {
     let own = path.with_file_name(format!("{name}.hea"));
-    match describe(&mut Source::open(&own)?)? {
+    match describe(&mut Source::open_beside(&own, path, "segment lines")?)? {
         Described::Signals(header) => Ok(header),
         Described::Segments(_) => Err(damaged(
             &own,

@@ -112,8 +112,10 @@ impl XdfReader {
         self.contents.events = events(&self.streams, &placed, rate);
         if !self.contents.events.is_empty() {
             let count = self.contents.events.len();
-            self.contents
-                .detected(format!("{count} markers of other streams are events"));
+            self.contents.detected(match count {
+                1 => "1 marker of other streams is an event".into(),
+                _ => format!("{count} markers of other streams are events"),
+            });
         }
         self.chosen = Some((at, placed));
         Ok(())
@@ -272,9 +274,12 @@ fn place(
         row += stretch.end - stretch.first;
     }
     if found.len() > 1 {
+        let times = match found.len() - 1 {
+            1 => "once".into(),
+            n => format!("{n} times"),
+        };
         contents.warn(format!(
-            "the stream breaks off {} times: samples in between are missing",
-            found.len() - 1
+            "the stream breaks off {times}: samples in between are missing"
         ));
     }
     if n_joined > 0 {
