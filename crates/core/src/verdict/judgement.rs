@@ -1,9 +1,10 @@
 //! What all witnesses together say of every pair and source, and the verdicts that follow.
 //!
 //! Held-out spectra and variances are asked first, then simulated twins about the pairs that these
-//! leave in doubt, then networks about those that are still open.
+//! leave in doubt, then forecasts, then networks about those that are still open.
 
 use super::evidence::{Testimony, angle, pairs, place};
+use super::forecast::{self, Heard};
 use super::judged::Judged;
 use super::replication::{self, Restarts};
 use super::spectra::Spectra;
@@ -27,11 +28,12 @@ const HALF: f64 = 0.5;
 /// What is known of two sources.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    spectrum: f64,      // held-out nats of spectra
-    others: f64,        // and of variances and networks
-    twins: Option<f64>, // standard deviations above simulated twins, where they were asked
-    chance: f64,        // variance of the angle because of a correlation by chance
-    angle: f64,         // and of that at which spectra have them
+    spectrum: f64,           // held-out nats of spectra
+    others: f64,             // and of variances and networks
+    twins: Option<f64>,      // standard deviations above simulated twins, where they were asked
+    forecast: Option<Heard>, // where forecasts were asked
+    chance: f64,             // variance of the angle because of a correlation by chance
+    angle: f64,              // and of that at which spectra have them
 }
 
 impl Pair {
@@ -41,26 +43,42 @@ impl Pair {
     }
 
     fn nats(&self) -> f64 {
-        self.spectrum.max(self.others)
+        let forecast = self.forecast.map_or(f64::NEG_INFINITY, |heard| heard.nats);
+        self.spectrum.max(self.others).max(forecast)
     }
 
-    /// The variance of the angle of the pair: of spectra that tell it from their curvature, of
-    /// other witnesses by a parabola through what they say.
+    /// The variance of the angle under every witness that tells the pair: of spectra from their
+    /// curvature, of others by a parabola through what they say. Forecasts also know where the
+    /// parabola is least; where that is not near 0 they do not tell the pair.
+    fn variances(&self) -> impl Iterator<Item = f64> {
+        let spectrum = self.by_spectrum().then_some(self.angle);
+        let others = (self.others >= RESOLVED).then(|| parabola(self.others));
+        let forecast = self.forecast.filter(|heard| heard.nats >= RESOLVED);
+        let forecast = forecast.map(|heard| parabola(heard.nats) + heard.shift.powi(2));
+        let forecast = forecast.filter(|&variance| self.is_sure(variance));
+        [spectrum, others, forecast].into_iter().flatten()
+    }
+
+    fn is_sure(&self, variance: f64) -> bool {
+        SURE * (self.chance + variance).sqrt() <= angle()
+    }
+
+    /// The variance of the angle of the pair under the witness that knows it best.
     fn variance(&self) -> f64 {
-        let parabola = |nats: f64| angle().powi(2) / (2.0 * nats.max(f64::MIN_POSITIVE));
-        let of_witness = match (self.by_spectrum(), self.others >= RESOLVED) {
-            (true, true) => self.angle.min(parabola(self.others)),
-            (true, false) => self.angle,
-            (false, _) => parabola(self.nats()),
-        };
-        self.chance + of_witness
+        let best = self.variances().min_by(f64::total_cmp);
+        let unheard = || parabola(self.spectrum.max(self.others));
+        self.chance + best.unwrap_or_else(unheard)
     }
 
     /// Whether the two are told apart, to within θ₀.
     fn is_told(&self) -> bool {
-        let heard = self.by_spectrum() || self.others >= RESOLVED;
-        heard && SURE * self.variance().sqrt() <= angle()
+        self.variances().any(|variance| self.is_sure(variance))
     }
+}
+
+/// The variance of an angle that θ₀ is told from by so many nats.
+fn parabola(nats: f64) -> f64 {
+    angle().powi(2) / (2.0 * nats.max(f64::MIN_POSITIVE))
 }
 
 /// Where a source was found again.
@@ -90,6 +108,7 @@ impl Judgement {
             spectrum: spectrum.of_pair(i, j),
             others: variance.of_pair(i, j),
             twins: None,
+            forecast: None,
             chance: spectra.chance(i, j),
             angle: spectra.angle(i, j),
         };
@@ -102,6 +121,7 @@ impl Judgement {
             noise: Vec::new(),
         };
         judgement.ask_twins(separation, judged);
+        judgement.ask_forecasts(judged);
         if separation.has_networks() {
             judgement.ask_networks(separation, judged)?;
         }
@@ -132,19 +152,39 @@ impl Judgement {
         }
     }
 
+    /// Sources of these pairs, and the pairs as places among them.
+    fn doubtful(&self, open: &[(usize, usize)]) -> (Vec<usize>, Vec<(usize, usize)>) {
+        let doubtful = |k: &usize| open.iter().any(|&(i, j)| i == *k || j == *k);
+        let sources: Vec<usize> = (0..self.n_sources).filter(doubtful).collect();
+        let place = |k: usize| sources.binary_search(&k).expect("a doubtful one");
+        let pairs = open.iter().map(|&(i, j)| (place(i), place(j))).collect();
+        (sources, pairs)
+    }
+
+    fn ask_forecasts(&mut self, judged: &Judged) {
+        let open = self.open();
+        let (sources, wanted) = self.doubtful(&open);
+        let Some(said) = forecast::forecasts(judged, &sources, &wanted, RESOLVED) else {
+            return;
+        };
+        for (&(i, j), heard) in open.iter().zip(said.pairs) {
+            self.pair_mut(i, j).forecast = Some(heard);
+        }
+        for (source, gain) in sources.into_iter().zip(said.gains) {
+            self.structure[source] = self.structure[source].max(gain);
+        }
+    }
+
     fn ask_networks(&mut self, separation: &Separation, judged: &Judged) -> Result<()> {
         let open = self.open();
         if open.is_empty() {
             return Ok(());
         }
-        let doubtful = |k: &usize| open.iter().any(|&(i, j)| i == *k || j == *k);
-        let sources: Vec<usize> = (0..self.n_sources).filter(doubtful).collect();
-        let place = |k: usize| sources.binary_search(&k).expect("a doubtful one");
-        let wanted: Vec<(usize, usize)> = open.iter().map(|&(i, j)| (place(i), place(j))).collect();
+        let (sources, wanted) = self.doubtful(&open);
         if let Some(said) = networks::testimony(separation, judged, &sources, &wanted)? {
-            for &(i, j) in &open {
+            for (&(i, j), &(a, b)) in open.iter().zip(&wanted) {
                 let pair = self.pair_mut(i, j);
-                pair.others = pair.others.max(said.of_pair(place(i), place(j)));
+                pair.others = pair.others.max(said.of_pair(a, b));
             }
             for (place, &source) in sources.iter().enumerate() {
                 self.structure[source] = self.structure[source].max(said.of_source(place));
@@ -279,9 +319,14 @@ mod tests {
         spectrum: 1.0,
         others: 1.0,
         twins: None,
+        forecast: None,
         chance: 0.001,
         angle: 0.002,
     };
+
+    fn heard(nats: f64, shift: f64) -> Option<Heard> {
+        Some(Heard { nats, shift })
+    }
 
     #[test]
     fn any_witness_tells_a_pair() {
@@ -299,13 +344,35 @@ mod tests {
             twins: Some(2.5),
             ..UNHEARD
         });
-        assert!(
-            !Pair {
-                twins: Some(1.5),
-                ..UNHEARD
-            }
-            .is_told()
-        );
+        told(Pair {
+            forecast: heard(5.0, 0.02),
+            ..UNHEARD
+        });
+        let not = |pair: Pair| assert!(!pair.is_told(), "{pair:?}");
+        not(Pair {
+            twins: Some(1.5),
+            ..UNHEARD
+        });
+        not(Pair {
+            forecast: heard(3.0, 0.02),
+            ..UNHEARD
+        });
+    }
+
+    /// The other half has the pair at another angle: neither is it told, nor has it an error bar.
+    #[test]
+    fn forecasts_that_prefer_another_angle_tell_nothing() {
+        let elsewhere = Pair {
+            forecast: heard(50.0, 0.15),
+            ..UNHEARD
+        };
+        assert!(!elsewhere.is_told());
+        assert!(elsewhere.variance() > 0.05, "{}", elsewhere.variance());
+        let here = Pair {
+            forecast: heard(50.0, 0.03),
+            ..UNHEARD
+        };
+        assert!((here.variance() - 0.001 - parabola(50.0) - 0.0009).abs() < 1e-12);
     }
 
     #[test]
