@@ -15,6 +15,10 @@ use strt_classic::kernel::Form;
 
 /// Evidence in nats above which a pair counts as resolved.
 const RESOLVED: f64 = 4.0;
+/// Nats of spectra from which on no simulated twins are asked as well, …
+const CLEAR: f64 = 30.0;
+/// … and samples beyond which they are asked only about pairs that are not told.
+const SHORT: usize = 10_000;
 /// Standard errors of the angle of a pair that must lie within θ₀.
 const SURE: f64 = 2.25;
 /// Evidence in nats below which a source counts as white noise.
@@ -37,9 +41,14 @@ struct Pair {
 }
 
 impl Pair {
+    /// Whether spectra tell the two apart. A run turns its sources to where they differ most in
+    /// all of the recording, held-out parts included, so that a few nats can be of its making.
     fn by_spectrum(&self) -> bool {
-        let beyond = self.twins.is_some_and(|excess| excess >= twins::BEYOND);
-        self.spectrum >= RESOLVED || beyond
+        let told = self.spectrum >= RESOLVED;
+        match self.twins {
+            None => told,
+            Some(excess) => excess >= twins::BEYOND || (told && excess >= twins::LIKELY),
+        }
     }
 
     fn nats(&self) -> f64 {
@@ -139,10 +148,14 @@ impl Judgement {
     }
 
     fn ask_twins(&mut self, separation: &Separation, judged: &Judged) {
-        let open: Vec<(usize, usize)> = self
-            .open()
-            .into_iter()
-            .filter(|&(i, j)| !self.pair(i, j).by_spectrum())
+        // What is far beyond the limit needs no simulation, and long recordings would take long.
+        let short = judged.n_samples() <= SHORT;
+        let barely = |pair: &Pair| short && (RESOLVED..CLEAR).contains(&pair.spectrum);
+        let asked = |pair: &Pair| barely(pair) || !(pair.by_spectrum() || pair.is_told());
+        let open: Vec<(usize, usize)> = pairs(self.n_sources)
+            .zip(&self.pairs)
+            .filter(|(_, pair)| asked(pair))
+            .map(|(pair, _)| pair)
             .collect();
         let seed = separation.seed();
         let excess = |&pair: &(usize, usize)| twins::excess(judged, pair, seed);
@@ -351,6 +364,17 @@ mod tests {
         let not = |pair: Pair| assert!(!pair.is_told(), "{pair:?}");
         not(Pair {
             twins: Some(1.5),
+            ..UNHEARD
+        });
+        // Spectra that barely tell a pair must not be those of twins.
+        told(Pair {
+            spectrum: 5.0,
+            twins: Some(1.5),
+            ..UNHEARD
+        });
+        not(Pair {
+            spectrum: 5.0,
+            twins: Some(0.5),
             ..UNHEARD
         });
         not(Pair {
