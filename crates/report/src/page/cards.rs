@@ -171,8 +171,8 @@ fn verdict_words(verdict: &Verdict) -> VerdictWords {
 }
 
 fn label_words(label: &Label) -> (String, String) {
-    let confidence = percent((100.0 * label.confidence).round() / 100.0);
-    let name = format!("{}, confidence {confidence}", label.name);
+    let confidence = 100.0 * label.confidence;
+    let name = format!("{}, confidence {confidence:.0} %", label.name);
     (name, format!("Looks like it: {}.", label.reason))
 }
 
