@@ -147,9 +147,11 @@ fn sources_of_one_law_are_resolved_where_they_were_separated() {
         assert!(verdict.interference < 0.1, "{verdict:?}");
     }
     let (separation, verdicts) = fast(&problem);
-    for (k, verdict) in verdicts.iter().enumerate() {
-        assert!(likeness(&separation, &problem, k).1 < 0.95);
-        assert_ne!(verdict.finding, Finding::Resolved, "{verdict:?}");
+    let mixed = |k: &usize| likeness(&separation, &problem, *k).1 < 0.95;
+    let mixed: Vec<usize> = (0..3).filter(mixed).collect();
+    assert!(!mixed.is_empty());
+    for k in mixed {
+        assert_eq!(verdicts[k].finding, Finding::Mixed, "{:?}", verdicts[k]);
     }
 }
 
