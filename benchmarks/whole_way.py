@@ -2,6 +2,7 @@
 
     python benchmarks/whole_way.py --strt target/release/strt --data ../shared/data \\
         [--only "foetal ECG"] [--no-verdicts]
+    python benchmarks/whole_way.py --page page.html    # size and load time of any page
 
 Three recordings: skin electrodes of a pregnant woman (DaISy) and EEG with blinks (EEGLAB) as EDF+
 with events, and voices mixed into a WAV file. For each: `strt separate`; its page in headless
@@ -98,9 +99,13 @@ class Browser:
         self.send("Page.navigate", {"url": path.resolve().as_uri()})
         while self.evaluate("document.readyState") != "complete":
             time.sleep(0.01)
-        frame = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-        self.evaluate(frame)
+        self.frame()
         return time.perf_counter() - began
+
+    def frame(self):
+        """Waits until what has changed is drawn."""
+        drawn = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        self.evaluate(drawn)
 
     def click(self, selector):
         x, y = self.evaluate(
@@ -281,13 +286,33 @@ def whole_way(strt, data, prepare, ending, folder, more):
     return rows, (page.stat().st_size, seconds, before.shape, sources.shape[1])
 
 
+def time_page(page):
+    """Prints size, load time and time of one more frame, after a zoom, of a page."""
+    with tempfile.TemporaryDirectory() as folder:
+        tab = Browser(pathlib.Path(folder))
+        seconds = tab.load(page)
+        tab.click(".explorer .closer")
+        began = time.perf_counter()
+        tab.frame()
+        frame = time.perf_counter() - began
+        complaints = len(tab.complaints)
+        tab.close()
+    print("| page | size | first frame | frame after a zoom | complaints |\n|---|---|---|---|---|")
+    size = page.stat().st_size / 1e6
+    print(f"| {page.name} | {size:.1f} MB | {seconds:.2f} s | {frame:.2f} s | {complaints} |")
+    sys.exit(bool(complaints))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--strt", type=pathlib.Path, default=pathlib.Path("target/release/strt"))
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("../shared/data"))
     parser.add_argument("--only", help="one recording, such as EEG")
     parser.add_argument("--no-verdicts", action="store_true", help="runs without verdicts")
+    parser.add_argument("--page", type=pathlib.Path, help="only the load time of this page")
     given = parser.parse_args()
+    if given.page:
+        return time_page(given.page)
     more = ["--no-verdicts"] if given.no_verdicts else []
     cases = [("foetal ECG", foetal, ".edf"), ("EEG", eeg, ".edf"), ("voices", voices, ".wav")]
     cases = [case for case in cases if given.only in (None, case[0])]

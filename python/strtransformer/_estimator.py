@@ -350,6 +350,7 @@ class StrTransformer(Judging):
         *,
         remove: Iterable[int | str] | None = None,
         keep: Iterable[int | str] | None = None,
+        decisions: str | os.PathLike[str] | None = None,
         fill: bool = False,
         max_iter: int = 500,
     ) -> Floats:
@@ -374,6 +375,10 @@ class StrTransformer(Judging):
             The sources to remove: their columns, from 0, or names, ``"s1"`` being column 0.
         keep : sequence of int or str, default=None
             The sources to keep, in place of ``remove``.
+        decisions : str or path, default=None
+            In place of both: ``decisions.json``, as the page of the run saves it. Decisions about
+            other training data are refused, unless the estimator was loaded or unpickled and does
+            not hold its own.
         fill : bool, default=False
             Whether to fill missing values with what the model expects there; affine mixers only.
             Otherwise a sample with a missing value, which has no sources, is missing in all
@@ -387,7 +392,10 @@ class StrTransformer(Judging):
             Channels in the units of the training data.
         """
         check_is_fitted(self)
-        removed = removed_sources(remove, keep, self.model_.n_sources)
+        model = self.model_
+        removed = removed_sources(
+            remove, keep, decisions, model.n_sources, model.fingerprint
+        )
         if X is None:
             return self.model_.clean(self.model_.sources, removed, None, fill)
         if self.prepare is not None and self.model_.is_affine:

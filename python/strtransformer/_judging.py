@@ -32,8 +32,8 @@ class Judging(Fitting):
 
         Do samples from which a model has not learned prefer a pair of sources to mixtures of the
         two? Spectra and changing variances are held out by folds; what they leave in doubt is held
-        against simulated pairs of one spectrum, and then judged by networks that have learned from
-        the other half of the recording.
+        against simulated pairs of one spectrum, and then judged by forecasts and by networks that
+        have learned from the other half of the recording.
 
         Parameters
         ----------

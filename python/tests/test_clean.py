@@ -1,5 +1,6 @@
 """A recording without some sources, from Python and by the program; MNE judges the EDF."""
 
+import json
 import subprocess
 
 import numpy as np
@@ -45,6 +46,43 @@ def test_nonlinear(problem, quick):
     still[:, 2] = S[:, 2].mean()
     expected = X - separator.inverse_transform(S) + separator.inverse_transform(still)
     np.testing.assert_allclose(separator.clean(remove=["s3"]), expected, rtol=0, atol=1e-9)
+
+
+def decided(separator, rejected, **changed):
+    sources = [{"name": f"s{k + 1}", "keep": k not in rejected} for k in range(3)]
+    about = {"strt": "decisions", "version": 1, "run": "a run", "sources": sources}
+    return {**about, "fingerprint": separator.model_.fingerprint, **changed}
+
+
+def test_decisions_of_the_page(fitted, tmp_path):
+    X, separator = fitted
+    path = tmp_path / "decisions.json"
+    path.write_text(json.dumps(decided(separator, [0, 2])))
+    for file in (path, str(path)):
+        np.testing.assert_array_equal(
+            separator.clean(X, decisions=file), separator.clean(X, remove=[0, 2])
+        )
+    # The page has the fingerprint that the decisions are held against.
+    page = separator.report().html
+    assert f'"fingerprint":"{separator.model_.fingerprint}"' in page.replace(" ", "")
+    for wrong, message in [
+        ({"strt": "events"}, "expected decisions that the page of a run has saved"),
+        ({"version": 2}, "version: expected 1, found 2"),
+        ({"sources": [{"name": "s1", "keep": True}]}, "expected each of s1 to s3 once"),
+        ({"sources": [{"name": f"s{k}", "keep": 1} for k in (1, 2, 3)]}, "`keep` true or"),
+        ({"sources": "s1"}, "found none"),
+        ({"fingerprint": "0123456789abcdef"}, "about another recording"),
+    ]:
+        path.write_text(json.dumps(decided(separator, [0], **wrong)))
+        with pytest.raises(ValueError, match=message):
+            separator.clean(X, decisions=path)
+    path.write_bytes(b"\xff{")
+    with pytest.raises(ValueError, match="found something else"):
+        separator.clean(X, decisions=path)
+    with pytest.raises(FileNotFoundError):
+        separator.clean(X, decisions=tmp_path / "none.json")
+    with pytest.raises(ValueError, match="got both"):
+        separator.clean(X, decisions=path, remove=[0])
 
 
 def test_refusals(fitted, tmp_path):

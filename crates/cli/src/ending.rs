@@ -132,10 +132,7 @@ fn sources(summary: &Summary) -> String {
         header.extend(["true source", "|correlation|"]);
     }
     let row = |(k, branch): (usize, &BranchSummary)| {
-        let patch = match summary.input.sampling_rate {
-            Some(rate) => format!("{:.3} s", branch.expected_patch / rate),
-            None => format!("{:.1} samples", branch.expected_patch),
-        };
+        let patch = patch(branch.expected_patch, summary.input.sampling_rate);
         let mut row = vec![
             branch.source.clone(),
             patch,
@@ -162,6 +159,15 @@ fn sources(summary: &Summary) -> String {
     table(&header, &rows)
 }
 
+/// A length of time in samples, or in seconds; of sound in milliseconds.
+fn patch(samples: f64, rate: Option<f64>) -> String {
+    match rate {
+        None => format!("{samples:.1} samples"),
+        Some(rate) if rate >= 4000.0 => format!("{:.3} ms", 1000.0 * samples / rate),
+        Some(rate) => format!("{:.3} s", samples / rate),
+    }
+}
+
 fn ending(summary: &Summary) -> String {
     let why = match summary.stop_reason {
         StopReason::Settled => "the sources have settled",
@@ -179,5 +185,17 @@ fn ending(summary: &Summary) -> String {
         (true, _) => format!("{why}{again}; converged"),
         (false, StopReason::Settled) => format!("{why}, each start elsewhere; not converged"),
         (false, _) => format!("{why}; not converged"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patches_of_sound_are_not_zero_seconds() {
+        assert_eq!(patch(4.4, None), "4.4 samples");
+        assert_eq!(patch(4.4, Some(250.0)), "0.018 s");
+        assert_eq!(patch(4.4, Some(16_000.0)), "0.275 ms");
     }
 }

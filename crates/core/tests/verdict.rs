@@ -123,6 +123,38 @@ fn white_noise_is_noise_and_not_mixed() {
     }
 }
 
+/// Three runs of one chaotic map, which have one spectrum: what tells them apart is how samples
+/// follow on each other. The networks of a run separate them, the kernel energy does not.
+#[test]
+fn sources_of_one_law_are_resolved_where_they_were_separated() {
+    let spec = ProblemSpec {
+        kind: SourceKind::Henon,
+        n_samples: 1000,
+        noise: 0.01,
+        seed: 1,
+        ..ProblemSpec::default()
+    };
+    let problem = spec.generate().unwrap();
+    let recording = problem.recording().unwrap();
+    let config = Config {
+        seed: 1001,
+        ..Config::new(3)
+    };
+    let separation = separate(&recording, &config).unwrap();
+    for (k, verdict) in judge(&separation, &recording).iter().enumerate() {
+        assert!(likeness(&separation, &problem, k).1 > 0.99);
+        assert_eq!(verdict.finding, Finding::Resolved, "{verdict:?}");
+        assert!(verdict.interference < 0.1, "{verdict:?}");
+    }
+    let (separation, verdicts) = fast(&problem);
+    let mixed = |k: &usize| likeness(&separation, &problem, *k).1 < 0.95;
+    let mixed: Vec<usize> = (0..3).filter(mixed).collect();
+    assert!(!mixed.is_empty());
+    for k in mixed {
+        assert_eq!(verdicts[k].finding, Finding::Mixed, "{:?}", verdicts[k]);
+    }
+}
+
 /// A run with small networks, which twins bring before them.
 fn small_run(threads: usize, recording: &Recording) -> Separation {
     let mut config = Config::new(2);

@@ -170,6 +170,14 @@ impl Model {
         self.separation.unmixing().is_some()
     }
 
+    /// What tells the recording of the training from others, in 16 hexadecimal digits; `None` where
+    /// the model does not hold it.
+    #[getter]
+    fn fingerprint(&self) -> Option<String> {
+        let trained = self.trained.as_ref()?;
+        Some(format!("{:016x}", trained.recording.fingerprint()))
+    }
+
     #[getter]
     fn is_a_map(&self) -> bool {
         self.separation.is_a_map()

@@ -1,6 +1,8 @@
 // The explorer: rows of sources and channels over the whole recording, moved and zoomed by mouse, touch and keyboard.
 
-const ROW = 56, AXIS = 24, MOST_ROWS = 11, FEWEST = 10;
+const ROW = 56, AXIS = 24, FEWEST = 10;
+// Pixels that an event needs for a line through all rows, and those of its mark where there are fewer.
+const EVENT = 24, MARK = 24;
 // Pixels for the names of rows: less on a telephone.
 const namesWide = () => (innerWidth < 600 ? 56 : 92);
 
@@ -30,7 +32,7 @@ class Explorer {
     this.rows = all.filter((i) => what === "all" || (i < sources) === (what === "sources"));
     this.find(".spacer").style.height = this.rows.length * ROW + AXIS + "px";
     // Two pixels are its borders.
-    this.viewport.style.height = Math.min(this.rows.length, MOST_ROWS) * ROW + AXIS + 2 + "px";
+    this.viewport.style.height = Math.min(this.rows.length, this.recording.rows_at_once) * ROW + AXIS + 2 + "px";
     this.again();
   }
 
@@ -99,16 +101,18 @@ class Explorer {
   }
 
   // Names of events lie over the rows, on a ground of their own; where they would overlap, later ones are left out.
-  drawEvents({ context, bad, page }, bottom) {
-    const { from, to } = this.view;
+  // Where events are dense their lines are short, so that the rows can be seen.
+  drawEvents({ context, bad, page, width }, bottom) {
+    const { from, to } = this.view, shown = this.recording.events.filter(({ sample }) => sample >= from && sample <= to);
+    const dense = shown.length * EVENT > width - namesWide(), length = dense ? MARK : bottom;
     let free = 0;
     context.textAlign = "left";
-    for (const { sample, name } of this.recording.events) {
-      if (sample < from || sample > to) continue;
+    this.host.dataset.events = dense ? "marks" : "lines";
+    for (const { sample, name } of shown) {
       const px = this.x(sample), words = fitted(context, name, 120), wide = context.measureText(words).width;
       context.strokeStyle = bad;
       context.setLineDash([3, 3]);
-      stroke(context, [[px, 0], [px, bottom]]);
+      stroke(context, [[px, 0], [px, length]]);
       context.setLineDash([]);
       if (px < free) continue;
       context.fillStyle = page;

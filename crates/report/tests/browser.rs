@@ -5,9 +5,11 @@ mod browser;
 mod common;
 
 use browser::{Browser, Tab};
-use common::{Run, html, long, noted, plain, small};
+use common::{Run, few, html, long, noted, plain, small};
 use serde_json::{Value, json};
 use strt_io::{Signals, write_signals};
+use strt_report::Report;
+use strt_report::notes::{Event, Notes};
 use strt_runs::results::Results;
 use strt_runs::results::summary::Input;
 use strtransformer::Config;
@@ -212,7 +214,7 @@ fn notes_are_shown_and_hostile_words_stay_words() {
         return;
     };
     let evil = "</script><img src=x onerror=console.error('run')>";
-    let run = small(Config::new(2), &[evil, "b"], 0);
+    let run = few(Config::new(2), &[evil, "b", "c"], 0, 3);
     let mut tab = browser.open(&noted(&run, evil), 1280);
     tab.open_all_sections();
     for selector in [".verdict", ".label", ".note"] {
@@ -227,6 +229,31 @@ fn notes_are_shown_and_hostile_words_stay_words() {
     tab.hover(".viewport canvas", 0.5, 0.1);
     tab.hover("#mixing .chart", 0.3, 0.3);
     tab.hover("#residual .chart", 0.3, 0.5);
+    assert_eq!(tab.complaints(), [""; 0]);
+}
+
+/// Many events in view are marks above the rows, which lines would hide; closer they are lines.
+#[test]
+fn dense_events_leave_the_rows_to_be_seen() {
+    let Some(browser) = Browser::find() else {
+        return;
+    };
+    let run = small(Config::new(2), &NAMES, 0);
+    let event = |sample: usize| Event {
+        sample,
+        name: "square".into(),
+    };
+    let results = run.results();
+    let findings = results.findings().unwrap();
+    let notes = Notes {
+        events: (0..400).step_by(4).map(event).collect(),
+        ..Notes::default()
+    };
+    let report = Report::new(&results, &findings).with_notes(notes).unwrap();
+    let mut tab = browser.open(&report.to_html().unwrap(), 1280);
+    tab.wait_for("document.querySelector('.explorer').dataset.events === 'marks'");
+    tab.evaluate("tools.explorer.show(100, 180)");
+    tab.wait_for("document.querySelector('.explorer').dataset.events === 'lines'");
     assert_eq!(tab.complaints(), [""; 0]);
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{figures, html, long, noted, plain, small};
+use common::{few, figures, html, long, noted, plain, small};
 use strt_label::Kind;
 use strt_report::notes::{Notes, Verdict};
 use strt_report::{Error as ReportError, Report};
@@ -88,7 +88,10 @@ fn labels_events_and_positions_are_those_of_the_run() {
     }];
     let html = Report::new(&results, &findings).to_html().unwrap();
     assert_eq!(html.matches("class=\"label\"").count(), 1);
-    assert!(html.contains("heart, 72 a minute, 97") && html.contains("beats &#60;72&#62; times"));
+    assert!(
+        html.contains("heart, 72 a minute, confidence 97 %")
+            && html.contains("beats &#60;72&#62; times")
+    );
     assert!(html.contains(r#""name":"lights"#) && !html.contains("lights </script>"));
     assert!(
         html.contains(r#""sample":0"#),
@@ -209,19 +212,34 @@ fn times(html: &str) -> Vec<usize> {
         .collect()
 }
 
+/// As many sources as there are waves leave rounding, of which no chart is drawn.
+#[test]
+fn what_is_left_over_is_drawn_where_something_is() {
+    let nothing = small(Config::new(3), &NAMES, 0).html();
+    let words = "Nothing is left over: the sources reproduce every channel";
+    let chart = "Bar chart of the unexplained share";
+    assert!(nothing.contains(words) && !nothing.contains(chart));
+    let something = few(Config::new(2), &NAMES, 0, 3).html();
+    assert!(!something.contains(words) && something.contains(chart));
+}
+
 #[test]
 fn what_others_found_is_shown() {
     let run = small(Config::new(2), &NAMES, 0);
     let html = noted(&run, "a blink & more");
     for part in [
         "mixed with s2",
-        "a blink &#38; more, 87 %",
-        "Found again with |correlation| 0.75 or more in other parts or runs, in 60 % of the \
-         drawings of blocks, in 1 of 3 other restarts.",
+        "a blink &#38; more, confidence 87 %",
+        "Other parts or runs have it with a |correlation| of 0.75. 60 % of the recordings put \
+         together from blocks of this one have it. 1 of 3 other restarts have it.",
         "\"name\":\"a blink & more\",\"sample\":40",
     ] {
         assert!(html.contains(part), "{part}");
     }
+    assert!(
+        !html.contains("Which to trust:"),
+        "of one source nothing is known"
+    );
     // A verdict for each source or none.
     let results = run.results();
     let findings = results.findings().unwrap();
@@ -234,6 +252,17 @@ fn what_others_found_is_shown() {
         reruns: None,
         words: String::new(),
     };
+    let mixed = Verdict {
+        finding: "mixed with s1, s3".into(),
+        ..verdict.clone()
+    };
+    let notes = Notes {
+        verdicts: vec![Some(mixed), Some(verdict.clone())],
+        ..Notes::default()
+    };
+    let both = Report::new(&results, &findings).with_notes(notes).unwrap();
+    let words = "Which to trust: 1 mixed with others, 1 noise.";
+    assert!(both.to_html().unwrap().contains(words));
     let notes = Notes {
         verdicts: vec![Some(verdict)],
         ..Notes::default()

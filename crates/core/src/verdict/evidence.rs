@@ -69,7 +69,7 @@ impl Testimony {
 }
 
 /// What the nats of all folds count for.
-fn evidence(folds: &[f64]) -> f64 {
+pub(super) fn evidence(folds: &[f64]) -> f64 {
     let total: f64 = folds.iter().sum();
     if total.is_nan() {
         return 0.0; // a model without a value says nothing

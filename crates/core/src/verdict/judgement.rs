@@ -1,9 +1,10 @@
 //! What all witnesses together say of every pair and source, and the verdicts that follow.
 //!
 //! Held-out spectra and variances are asked first, then simulated twins about the pairs that these
-//! leave in doubt, then networks about those that are still open.
+//! leave in doubt, then forecasts, then networks about those that are still open.
 
 use super::evidence::{Testimony, angle, pairs, place};
+use super::forecast::{self, Heard};
 use super::judged::Judged;
 use super::replication::{self, Restarts};
 use super::spectra::Spectra;
@@ -14,6 +15,10 @@ use strt_classic::kernel::Form;
 
 /// Evidence in nats above which a pair counts as resolved.
 const RESOLVED: f64 = 4.0;
+/// Nats of spectra from which on no simulated twins are asked as well, …
+const CLEAR: f64 = 30.0;
+/// … and samples beyond which they are asked only about pairs that are not told.
+const SHORT: usize = 10_000;
 /// Standard errors of the angle of a pair that must lie within θ₀.
 const SURE: f64 = 2.25;
 /// Evidence in nats below which a source counts as white noise.
@@ -27,40 +32,62 @@ const HALF: f64 = 0.5;
 /// What is known of two sources.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    spectrum: f64,      // held-out nats of spectra
-    others: f64,        // and of variances and networks
-    twins: Option<f64>, // standard deviations above simulated twins, where they were asked
-    chance: f64,        // variance of the angle because of a correlation by chance
-    angle: f64,         // and of that at which spectra have them
+    spectrum: f64,           // held-out nats of spectra
+    others: f64,             // and of variances and networks
+    twins: Option<f64>,      // standard deviations above simulated twins, where they were asked
+    forecast: Option<Heard>, // where forecasts were asked
+    chance: f64,             // variance of the angle because of a correlation by chance
+    angle: f64,              // and of that at which spectra have them
 }
 
 impl Pair {
+    /// Whether spectra tell the two apart. A run turns its sources to where they differ most in
+    /// all of the recording, held-out parts included, so that a few nats can be of its making.
     fn by_spectrum(&self) -> bool {
-        let beyond = self.twins.is_some_and(|excess| excess >= twins::BEYOND);
-        self.spectrum >= RESOLVED || beyond
+        let told = self.spectrum >= RESOLVED;
+        match self.twins {
+            None => told,
+            Some(excess) => excess >= twins::BEYOND || (told && excess >= twins::LIKELY),
+        }
     }
 
     fn nats(&self) -> f64 {
-        self.spectrum.max(self.others)
+        let forecast = self.forecast.map_or(f64::NEG_INFINITY, |heard| heard.nats);
+        self.spectrum.max(self.others).max(forecast)
     }
 
-    /// The variance of the angle of the pair: of spectra that tell it from their curvature, of
-    /// other witnesses by a parabola through what they say.
+    /// The variance of the angle under every witness that tells the pair: of spectra from their
+    /// curvature, of others by a parabola through what they say. Forecasts also know where the
+    /// parabola is least; where that is not near 0 they do not tell the pair.
+    fn variances(&self) -> impl Iterator<Item = f64> {
+        let spectrum = self.by_spectrum().then_some(self.angle);
+        let others = (self.others >= RESOLVED).then(|| parabola(self.others));
+        let forecast = self.forecast.filter(|heard| heard.nats >= RESOLVED);
+        let forecast = forecast.map(|heard| parabola(heard.nats) + heard.shift.powi(2));
+        let forecast = forecast.filter(|&variance| self.is_sure(variance));
+        [spectrum, others, forecast].into_iter().flatten()
+    }
+
+    fn is_sure(&self, variance: f64) -> bool {
+        SURE * (self.chance + variance).sqrt() <= angle()
+    }
+
+    /// The variance of the angle of the pair under the witness that knows it best.
     fn variance(&self) -> f64 {
-        let parabola = |nats: f64| angle().powi(2) / (2.0 * nats.max(f64::MIN_POSITIVE));
-        let of_witness = match (self.by_spectrum(), self.others >= RESOLVED) {
-            (true, true) => self.angle.min(parabola(self.others)),
-            (true, false) => self.angle,
-            (false, _) => parabola(self.nats()),
-        };
-        self.chance + of_witness
+        let best = self.variances().min_by(f64::total_cmp);
+        let unheard = || parabola(self.spectrum.max(self.others));
+        self.chance + best.unwrap_or_else(unheard)
     }
 
     /// Whether the two are told apart, to within θ₀.
     fn is_told(&self) -> bool {
-        let heard = self.by_spectrum() || self.others >= RESOLVED;
-        heard && SURE * self.variance().sqrt() <= angle()
+        self.variances().any(|variance| self.is_sure(variance))
     }
+}
+
+/// The variance of an angle that θ₀ is told from by so many nats.
+fn parabola(nats: f64) -> f64 {
+    angle().powi(2) / (2.0 * nats.max(f64::MIN_POSITIVE))
 }
 
 /// Where a source was found again.
@@ -90,6 +117,7 @@ impl Judgement {
             spectrum: spectrum.of_pair(i, j),
             others: variance.of_pair(i, j),
             twins: None,
+            forecast: None,
             chance: spectra.chance(i, j),
             angle: spectra.angle(i, j),
         };
@@ -102,6 +130,7 @@ impl Judgement {
             noise: Vec::new(),
         };
         judgement.ask_twins(separation, judged);
+        judgement.ask_forecasts(judged);
         if separation.has_networks() {
             judgement.ask_networks(separation, judged)?;
         }
@@ -119,10 +148,14 @@ impl Judgement {
     }
 
     fn ask_twins(&mut self, separation: &Separation, judged: &Judged) {
-        let open: Vec<(usize, usize)> = self
-            .open()
-            .into_iter()
-            .filter(|&(i, j)| !self.pair(i, j).by_spectrum())
+        // What is far beyond the limit needs no simulation, and long recordings would take long.
+        let short = judged.n_samples() <= SHORT;
+        let barely = |pair: &Pair| short && (RESOLVED..CLEAR).contains(&pair.spectrum);
+        let asked = |pair: &Pair| barely(pair) || !(pair.by_spectrum() || pair.is_told());
+        let open: Vec<(usize, usize)> = pairs(self.n_sources)
+            .zip(&self.pairs)
+            .filter(|(_, pair)| asked(pair))
+            .map(|(pair, _)| pair)
             .collect();
         let seed = separation.seed();
         let excess = |&pair: &(usize, usize)| twins::excess(judged, pair, seed);
@@ -132,19 +165,39 @@ impl Judgement {
         }
     }
 
+    /// Sources of these pairs, and the pairs as places among them.
+    fn doubtful(&self, open: &[(usize, usize)]) -> (Vec<usize>, Vec<(usize, usize)>) {
+        let doubtful = |k: &usize| open.iter().any(|&(i, j)| i == *k || j == *k);
+        let sources: Vec<usize> = (0..self.n_sources).filter(doubtful).collect();
+        let place = |k: usize| sources.binary_search(&k).expect("a doubtful one");
+        let pairs = open.iter().map(|&(i, j)| (place(i), place(j))).collect();
+        (sources, pairs)
+    }
+
+    fn ask_forecasts(&mut self, judged: &Judged) {
+        let open = self.open();
+        let (sources, wanted) = self.doubtful(&open);
+        let Some(said) = forecast::forecasts(judged, &sources, &wanted, RESOLVED) else {
+            return;
+        };
+        for (&(i, j), heard) in open.iter().zip(said.pairs) {
+            self.pair_mut(i, j).forecast = Some(heard);
+        }
+        for (source, gain) in sources.into_iter().zip(said.gains) {
+            self.structure[source] = self.structure[source].max(gain);
+        }
+    }
+
     fn ask_networks(&mut self, separation: &Separation, judged: &Judged) -> Result<()> {
         let open = self.open();
         if open.is_empty() {
             return Ok(());
         }
-        let doubtful = |k: &usize| open.iter().any(|&(i, j)| i == *k || j == *k);
-        let sources: Vec<usize> = (0..self.n_sources).filter(doubtful).collect();
-        let place = |k: usize| sources.binary_search(&k).expect("a doubtful one");
-        let wanted: Vec<(usize, usize)> = open.iter().map(|&(i, j)| (place(i), place(j))).collect();
+        let (sources, wanted) = self.doubtful(&open);
         if let Some(said) = networks::testimony(separation, judged, &sources, &wanted)? {
-            for &(i, j) in &open {
+            for (&(i, j), &(a, b)) in open.iter().zip(&wanted) {
                 let pair = self.pair_mut(i, j);
-                pair.others = pair.others.max(said.of_pair(place(i), place(j)));
+                pair.others = pair.others.max(said.of_pair(a, b));
             }
             for (place, &source) in sources.iter().enumerate() {
                 self.structure[source] = self.structure[source].max(said.of_source(place));
@@ -279,9 +332,14 @@ mod tests {
         spectrum: 1.0,
         others: 1.0,
         twins: None,
+        forecast: None,
         chance: 0.001,
         angle: 0.002,
     };
+
+    fn heard(nats: f64, shift: f64) -> Option<Heard> {
+        Some(Heard { nats, shift })
+    }
 
     #[test]
     fn any_witness_tells_a_pair() {
@@ -299,13 +357,46 @@ mod tests {
             twins: Some(2.5),
             ..UNHEARD
         });
-        assert!(
-            !Pair {
-                twins: Some(1.5),
-                ..UNHEARD
-            }
-            .is_told()
-        );
+        told(Pair {
+            forecast: heard(5.0, 0.02),
+            ..UNHEARD
+        });
+        let not = |pair: Pair| assert!(!pair.is_told(), "{pair:?}");
+        not(Pair {
+            twins: Some(1.5),
+            ..UNHEARD
+        });
+        // Spectra that barely tell a pair must not be those of twins.
+        told(Pair {
+            spectrum: 5.0,
+            twins: Some(1.5),
+            ..UNHEARD
+        });
+        not(Pair {
+            spectrum: 5.0,
+            twins: Some(0.5),
+            ..UNHEARD
+        });
+        not(Pair {
+            forecast: heard(3.0, 0.02),
+            ..UNHEARD
+        });
+    }
+
+    /// The other half has the pair at another angle: neither is it told, nor has it an error bar.
+    #[test]
+    fn forecasts_that_prefer_another_angle_tell_nothing() {
+        let elsewhere = Pair {
+            forecast: heard(50.0, 0.15),
+            ..UNHEARD
+        };
+        assert!(!elsewhere.is_told());
+        assert!(elsewhere.variance() > 0.05, "{}", elsewhere.variance());
+        let here = Pair {
+            forecast: heard(50.0, 0.03),
+            ..UNHEARD
+        };
+        assert!((here.variance() - 0.001 - parabola(50.0) - 0.0009).abs() < 1e-12);
     }
 
     #[test]

@@ -26,6 +26,7 @@
 //! ([`crate::denoise`]).
 
 mod evidence;
+mod forecast;
 mod gaussian;
 mod judged;
 mod judgement;

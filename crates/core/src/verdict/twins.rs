@@ -10,7 +10,8 @@
 //!
 //! is held against the q of twins: pairs of independent Gaussian sources that both have the mean of
 //! the two spectra, turned to where their own energy is least. The logarithm of q must lie
-//! [`BEYOND`] standard deviations above that of the twins.
+//! [`BEYOND`] standard deviations above that of the twins, or [`LIKELY`] where held-out samples
+//! tell the pair as well.
 //!
 //! Deliberately absent: anything but spectra. Pairs that differ in another way are not told here.
 
@@ -32,6 +33,8 @@ use strt_signal::random::{Stream, restart_seed, rng};
 
 /// Standard deviations above twins from which on a pair is told apart.
 pub(super) const BEYOND: f64 = 2.0;
+/// Those from which on a pair that held-out spectra tell is believed to be one.
+pub(super) const LIKELY: f64 = 1.0;
 /// Simulated twins.
 const TWINS: usize = 60;
 /// Angles of a quarter turn at which an energy is looked at; after that it repeats itself.

@@ -156,7 +156,11 @@ pub(crate) fn of_workspace(mut workspace: Workspace) -> Result<Box<dyn Reader>> 
             let what =
                 format!("{n_channels} channels × {n_samples} samples, as the .set file says");
             source.require(0, block.size().unwrap_or(u64::MAX), &what)?;
-            let store = Box::new(FdtStore { source, set: path });
+            let store = Box::new(FdtStore {
+                source,
+                set: path,
+                named: own_name(name).into(),
+            });
             Ok(Box::new(MatlabReader::new(
                 store,
                 Some((0, block)),
@@ -190,7 +194,7 @@ fn labels(locations: Option<&Value>, n_channels: usize) -> Option<Vec<String>> {
 /// The file that holds the numbers. Data sets are renamed outside EEGLAB, so the name of the `.set`
 /// file counts as well.
 fn separate(path: &Path, name: &str, contents: &mut Contents) -> Result<Source> {
-    let own_name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let own_name = own_name(name);
     let named = path.with_file_name(own_name);
     let like_set = path.with_extension("fdt");
     let is_renamed = (own_name.is_empty() || !named.is_file()) && like_set.is_file();
@@ -214,16 +218,51 @@ fn separate(path: &Path, name: &str, contents: &mut Contents) -> Result<Source> 
     Source::open(chosen)
 }
 
+/// A name without the folders before it, of any system.
+fn own_name(name: &str) -> &str {
+    name.rsplit(['/', '\\']).next().unwrap_or(name)
+}
+
 /// A `.fdt` file: 32-bit numbers, all channels of a sample together.
 struct FdtStore {
     source: Source,
-    /// The `.set` file that names it.
+    /// The `.set` file that names it, …
     set: PathBuf,
+    /// … so.
+    named: String,
+}
+
+impl FdtStore {
+    /// The `.set` file with another name for its numbers. EEGLAB, MNE and this program read the
+    /// file that is named where it is there: a copy beside the recording that went on naming the
+    /// recording's own would be the recording once more.
+    fn naming(&self, numbers: &Path, out: &Path) -> Result<Vec<u8>> {
+        let mut set = Source::open(&self.set)?;
+        let length = set.length();
+        let bytes = set.bytes(0, length, "data set")?;
+        let name = numbers.file_name().unwrap_or_default().to_string_lossy();
+        if name == self.named {
+            return Ok(bytes);
+        }
+        if let Some(renamed) = super::mat5::with_text(&bytes, &["data", "datfile"], &name) {
+            return Ok(renamed);
+        }
+        let named = out.with_file_name(&self.named);
+        if named.is_file() && !same_file(&named, numbers) {
+            return Err(Error::kind(
+                out,
+                format!("a folder without `{}`", self.named),
+                "that file, which the copy would name as its numbers",
+                "choose another folder, or another format such as .npy",
+            ));
+        }
+        Ok(bytes)
+    }
 }
 
 impl Store for FdtStore {
-    /// Two files: the `.set` file as it is, and its numbers under the same name with `.fdt`, where
-    /// EEGLAB, MNE and this program look for those of a renamed data set.
+    /// Two files: the `.set` file, naming the other, and its numbers under the same name with
+    /// `.fdt`.
     fn rewrite(
         &mut self,
         _id: usize,
@@ -240,13 +279,11 @@ impl Store for FdtStore {
                 "choose another name",
             ));
         }
+        let set = self.naming(&numbers, out)?;
         let plain = |_| Units::PLAIN;
         let mut notes = in_place(&mut self.source, (0, block), new, &plain, &numbers)?;
-        let copied = std::fs::read(&self.set).map_err(Error::reading(&self.set));
-        let written = copied.and_then(|bytes| {
-            write_file(out, |file| {
-                file.write_all(&bytes).map_err(Error::writing(out))
-            })
+        let written = write_file(out, |file| {
+            file.write_all(&set).map_err(Error::writing(out))
         });
         if let Err(error) = written {
             // Numbers without their description are half a data set.

@@ -176,19 +176,37 @@ fn a_packed_variable_among_others_is_packed_again() {
     }
 }
 
+/// Beside the recording, whose numbers the copy must not name: they would be read in place of its
+/// own.
 #[test]
 fn a_data_set_in_two_files_becomes_two_files() {
-    let (made, path) = (Made::new(), fixture("beside.set"));
+    let made = Made::new();
+    for name in ["beside.set", "beside.fdt"] {
+        std::fs::copy(fixture(name), made.0.path().join(name)).unwrap();
+    }
+    let path = made.0.path().join("beside.set");
     let old = open(&path).recording;
     let new = faer::Scale(0.25) * old.observations();
-    let out = made.0.path().join("clean.set");
+    for stem in ["clean", "a much longer name than before: µ", "b"] {
+        let out = made.0.path().join(format!("{stem}.set"));
+        rewrite_recording(&path, &all(), new.as_ref(), &out).unwrap();
+        let found = open(&out);
+        assert!(apart(found.recording.observations(), new.as_ref()) < 1e-5);
+        assert_eq!(found.recording.channel_names(), old.channel_names());
+        let numbers = format!("the numbers are in `{stem}.fdt`");
+        let told = found.notes.iter().any(|note| note.text == numbers);
+        assert!(told, "{:?}", found.notes);
+        assert_eq!(
+            bytes(&out.with_extension("fdt")).len(),
+            bytes(&fixture("beside.fdt")).len()
+        );
+    }
+    // Under its own name, in another folder, nothing has to be renamed.
+    let folder = made.0.path().join("elsewhere");
+    std::fs::create_dir(&folder).unwrap();
+    let out = folder.join("beside.set");
     rewrite_recording(&path, &all(), new.as_ref(), &out).unwrap();
     assert_eq!(bytes(&out), bytes(&path));
-    assert_eq!(
-        bytes(&made.0.path().join("clean.fdt")).len(),
-        bytes(&fixture("beside.fdt")).len()
-    );
-    assert!(apart(open(&out).recording.observations(), new.as_ref()) < 1e-5);
 }
 
 #[test]

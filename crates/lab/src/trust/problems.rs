@@ -32,13 +32,16 @@ pub struct Family {
 }
 
 /// All families.
-pub const FAMILIES: [Family; 12] = [
+pub const FAMILIES: [Family; 15] = [
     Family::of("gp", Origin::Kind(SourceKind::Gp)),
     Family::of("gpclose", Origin::Kind(SourceKind::GpClose)),
     Family::of("ar", Origin::Kind(SourceKind::Ar)),
     Family::of("nonsmooth", Origin::Kind(SourceKind::NonSmooth)),
     Family::of("lorenz", Origin::Kind(SourceKind::Lorenz)),
     Family::of("henon", Origin::Kind(SourceKind::Henon)),
+    Family::of("logistic", Origin::Kind(SourceKind::Logistic)),
+    Family::of("tar", Origin::Kind(SourceKind::Tar)),
+    Family::of("rossler", Origin::Kind(SourceKind::Rossler)),
     Family::of(
         "lorenzsurrogates",
         Origin::Kind(SourceKind::LorenzSurrogates),

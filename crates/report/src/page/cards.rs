@@ -15,6 +15,8 @@ use strt_signal::spectrum::Spectrum;
 
 /// Channels that are named as those where a source is strongest.
 const STRONGEST: usize = 3;
+/// Share of its variance up to which a source has no noise that is known of.
+const NO_NOISE: f64 = 1e-6;
 /// Samples a second from which a source can be listened to.
 const AUDIBLE_RATE: f64 = 4000.0;
 
@@ -145,22 +147,21 @@ fn verdict_words(verdict: &Verdict) -> VerdictWords {
     };
     let replication = verdict
         .replication
-        .map(|r| format!("with |correlation| {r:.2} or more in other parts or runs"));
-    let blocks = verdict
-        .found_again
-        .map(|share| format!("in {} of the drawings of blocks", percent(share)));
+        .map(|r| format!("Other parts or runs have it with a |correlation| of {r:.2}"));
+    let blocks = verdict.found_again.map(|share| {
+        let share = percent(share);
+        format!("{share} of the recordings put together from blocks of this one have it")
+    });
     let restarts = verdict
         .restarts
-        .map(|(found, compared)| format!("in {found} of {compared} other restarts"));
+        .map(|(found, compared)| format!("{found} of {compared} other restarts have it"));
     let reruns = verdict
         .reruns
-        .map(|share| format!("in {} of the further runs", percent(share)));
-    let again = [replication, blocks, restarts, reruns];
-    let again: Vec<String> = again.into_iter().flatten().collect();
-    let again = match again.len() {
-        0 => String::new(),
-        _ => format!(" Found again {}.", again.join(", ")),
-    };
+        .map(|share| format!("{} of the further runs have it", percent(share)));
+    let again = [replication, blocks, restarts, reruns]
+        .into_iter()
+        .flatten();
+    let again: String = again.map(|sentence| format!(" {sentence}.")).collect();
     VerdictWords {
         class,
         sign,
@@ -170,8 +171,9 @@ fn verdict_words(verdict: &Verdict) -> VerdictWords {
 }
 
 fn label_words(label: &Label) -> (String, String) {
-    let name = format!("{}, {}", label.name, percent(label.confidence));
-    (name, label.reason.clone())
+    let confidence = 100.0 * label.confidence;
+    let name = format!("{}, confidence {confidence:.0} %", label.name);
+    (name, format!("Looks like it: {}.", label.reason))
 }
 
 fn facts(report: &Report<'_>, k: usize, time: usize) -> Vec<(&'static str, String)> {
@@ -188,8 +190,10 @@ fn facts(report: &Report<'_>, k: usize, time: usize) -> Vec<(&'static str, Strin
         },
     ));
     let noise = summary.denoised.as_ref();
-    if let Some(&share) = noise.and_then(|noise| noise.source_noise_shares.get(k)) {
-        facts.push(("noise of the channels", percent(share)));
+    let share = noise.and_then(|noise| noise.source_noise_shares.get(k));
+    // As many sources as channels leave nothing over from which noise could be known.
+    if let Some(&share) = share.filter(|&&share| share > NO_NOISE) {
+        facts.push(("noise of the channels in it", percent(share)));
     }
     if let Some((_, matching)) = report.reference {
         let text = match matching.matched()[k] {

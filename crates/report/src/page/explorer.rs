@@ -13,6 +13,9 @@ use crate::{Report, palette};
 use serde_json::{Value, json};
 use strt_runs::results::rows;
 
+/// Rows that are shown at once; others are reached by scrolling.
+const MOST_ROWS: usize = 11;
+
 /// What the scripts need.
 pub struct Explorer {
     /// `{"series": …, "mixing": …, …}`, safe inside a script element.
@@ -43,6 +46,7 @@ pub fn section(report: &Report<'_>) -> Section {
         "rate": recording.sampling_rate(),
         "bucket": layout.bucket,
         "sources": n_sources,
+        "rows_at_once": MOST_ROWS,
         "series": packed.iter().enumerate().map(|(i, column)| series(report, i, column))
             .collect::<Vec<_>>(),
         "mixing": mixing,
@@ -124,8 +128,14 @@ fn caption(report: &Report<'_>, layout: Layout, affine: bool) -> String {
          keyboard: arrows left and right move, + and − zoom, 0 shows everything, [ and ] change \
          the height of the curves.",
     );
+    if report.n_sources().max(report.recording.n_channels()) > MOST_ROWS {
+        text += &format!(" {MOST_ROWS} rows are shown at once; the wheel or a finger scrolls.");
+    }
     if report.recording.n_missing() > 0 {
         text += " Gaps are missing samples.";
+    }
+    if !report.notes.events.is_empty() {
+        text += " Events are broken lines with their names, or marks above where they are dense.";
     }
     text += if affine {
         " A cleaned channel is the recorded one less its weight times each rejected source; what \

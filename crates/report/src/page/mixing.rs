@@ -16,6 +16,8 @@ const MOST_CELLS: usize = 600;
 const MOST_MAP_CELLS: usize = 16_384;
 /// Channels whose residual is shown.
 const MOST_BARS: usize = 512;
+/// Share of a channel's variance below which rounding alone is left of it.
+const NOTHING: f64 = 1e-7;
 /// Sources up to which a map of them fits half the page.
 const MOST_NARROW: usize = 12;
 
@@ -95,6 +97,16 @@ pub fn weights(report: &Report<'_>) -> Section {
 /// What the reconstruction leaves of each channel.
 pub fn residual(report: &Report<'_>) -> Section {
     let mixture = report.mixture();
+    if mixture.residual.iter().all(|&share| share < NOTHING) {
+        let words = "Nothing is left over: the sources reproduce every channel but for rounding, as \
+                     they do wherever there are as many of them as independent channels.";
+        return Section {
+            id: "residual",
+            title: "Reconstruction residual",
+            folded: false,
+            parts: vec![Part::Text(words.into())],
+        };
+    }
     let mut shown: Vec<usize> = (0..report.recording.n_channels()).collect();
     let mut which = "";
     if shown.len() > MOST_BARS {
@@ -159,7 +171,7 @@ pub fn assignment(report: &Report<'_>) -> Section {
             significant(m, 3)
         ),
         m if m.is_finite() => format!(
-            "Another assignment would be cheaper by {}. Sources are ordered by their time scale, \
+            "Another assignment would be cheaper by {}. A run orders its sources by time scale, \
              which need not be the cheapest order: prediction of a slow source can profit most \
              from short patches.",
             significant(-m, 3)

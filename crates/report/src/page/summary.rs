@@ -42,6 +42,7 @@ pub fn footer(report: &Report<'_>) -> String {
 pub fn section(report: &Report<'_>, times: &[usize]) -> Section {
     let mut found = vec![input(report), order(report, times), explained(report)];
     found.extend(scores(report));
+    found.extend(trusted(report));
     let mut parts = vec![Part::Text(found.join(" ")), Part::Text(convergence(report))];
     // How the run ended is said above.
     let warnings = &report.findings.warnings;
@@ -220,6 +221,26 @@ fn explained(report: &Report<'_>) -> String {
         );
     }
     text
+}
+
+/// How many sources have which finding, where they were judged.
+fn trusted(report: &Report<'_>) -> Option<String> {
+    let kinds = ["resolved", "mixed with others", "not replicated", "noise"];
+    let kind = |finding: &str| {
+        let same = |kind: &&str| finding.split(' ').next() == kind.split(' ').next();
+        kinds.iter().position(same)
+    };
+    let mut counts = [0; 4];
+    for k in 0..report.n_sources() {
+        counts[kind(&report.notes.verdict(k)?.finding)?] += 1;
+    }
+    let found: Vec<String> = counts
+        .iter()
+        .zip(kinds)
+        .filter(|(count, _)| **count > 0)
+        .map(|(count, kind)| format!("{} {kind}", grouped(*count)))
+        .collect();
+    Some(format!("Which to trust: {}.", found.join(", ")))
 }
 
 fn scores(report: &Report<'_>) -> Option<String> {

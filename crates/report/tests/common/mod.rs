@@ -67,7 +67,14 @@ pub fn waves(n_samples: usize, n_sources: usize, n_channels: usize) -> (Mat<f64>
 
 /// A few steps on a short recording; `names` are the channels'.
 pub fn small(config: Config, names: &[&str], n_missing: usize) -> Run {
-    let (sources, mut channels) = waves(400, config.n_sources, names.len());
+    let n_waves = config.n_sources;
+    few(config, names, n_missing, n_waves)
+}
+
+/// A few steps on a short recording of so many waves, of which more than are looked for leave
+/// something over.
+pub fn few(config: Config, names: &[&str], n_missing: usize, n_waves: usize) -> Run {
+    let (sources, mut channels) = waves(400, n_waves, names.len());
     for t in 100..100 + n_missing {
         channels[(t, 0)] = f64::NAN;
     }

@@ -360,7 +360,7 @@ impl<'a> Elements<'a> {
 }
 
 /// Four bytes as a number.
-fn word(bytes: &[u8], endian: Endian) -> u32 {
+pub(super) fn word(bytes: &[u8], endian: Endian) -> u32 {
     let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
     match endian {
         Endian::Little => u32::from_le_bytes(bytes),

@@ -11,6 +11,9 @@
 
 mod elements;
 mod rewrite;
+mod texts;
+
+pub(super) use texts::with_text;
 
 use super::Note;
 use super::array::can_hold;
