@@ -29,7 +29,7 @@ const CHANCE: f64 = 6.0;
 /// Lags at most by which it is judged how many are independent.
 const LAGS: usize = 32;
 /// ½ ln 2πe.
-const GAUSSIAN: f64 = 1.418_938_533_204_672_8;
+const GAUSSIAN: f64 = 1.418_938_533_204_673;
 
 /// The innovations of one source, with the memory that they need.
 #[derive(Clone, Debug)]
