@@ -38,9 +38,10 @@ class StrTransformer(Judging):
 
     Every source is judged by how well a small Transformer of its own predicts hidden patches of it
     from the rest, and by the entropy of a Gaussian process with its autocovariances or changing
-    variances (the kernel energy). Rows of ``X`` are therefore samples **in the order of time**,
-    columns are channels. Samples without any order in time (independent draws) are not its field:
-    use :class:`strtransformer.baselines.FastICA` or ``Picard`` there.
+    variances, less what is not Gaussian in its innovations (the kernel energy). Rows of ``X`` are
+    therefore samples **in the order of time**, columns are channels. Samples without any order in
+    time (independent draws) are told apart by their distributions, which ``preset="fast"`` does as
+    well as the default, or :class:`strtransformer.baselines.FastICA`.
 
     Parameters
     ----------

@@ -70,6 +70,17 @@ fn findings(verdicts: &[Verdict]) -> Vec<Finding> {
     verdicts.iter().map(|verdict| verdict.finding).collect()
 }
 
+/// Independent samples have no spectrum to go by, and are told by their distributions.
+#[test]
+fn independent_samples_that_are_not_gaussian_are_resolved() {
+    let spec = ProblemSpec {
+        kind: SourceKind::Independent,
+        ..ProblemSpec::default()
+    };
+    let (_, verdicts) = fast(&spec.generate().unwrap());
+    assert_eq!(findings(&verdicts), [Finding::Resolved; 3], "{verdicts:#?}");
+}
+
 #[test]
 fn sources_of_different_spectra_are_resolved_and_their_error_bars_hold() {
     for seed in 1..4 {

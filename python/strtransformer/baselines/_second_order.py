@@ -194,8 +194,9 @@ def order_for(asked: int | None, n_complete: int, n_components: int) -> int:
 
 @documented
 class Fast(Baseline):
-    """Maximum likelihood of Gaussian sources by their spectra, or by variances that change with
-    time, whichever describes them in fewer bits.
+    """Maximum likelihood of sources by their spectra, or by variances that change with time,
+    whichever describes them in fewer bits; where spectra leave doubt, also by innovations that are
+    not Gaussian.
 
     It minimises the kernel energy of :class:`strtransformer.StrTransformer` alone, by L-BFGS from
     what SOBI or NSS finds and from random starts, always the same ones. ``StrTransformer`` with

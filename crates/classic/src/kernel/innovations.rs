@@ -131,6 +131,22 @@ impl Innovations {
         CHANCE / n as f64 * (1.0 + 2.0 * squares.sum::<f64>())
     }
 
+    /// σ of the innovations that were read; 0 where there are none.
+    pub fn deviation(&self) -> f64 {
+        self.deviation
+    }
+
+    /// By how many nats a Gaussian describes the innovations that were read better than a density,
+    /// both with a deviation that was learned elsewhere.
+    pub fn beyond_gaussian(&self, density: Density, deviation: f64) -> f64 {
+        let scale = self.deviation / deviation;
+        let normalised = self.e.iter().map(|e| e * scale);
+        let half_ln_tau = GAUSSIAN - 0.5;
+        normalised
+            .map(|e| density.at(e).nats - 0.5 * e * e - half_ln_tau)
+            .sum()
+    }
+
     /// The best of some densities, and its J; `None` where there are no innovations.
     pub fn best(&self, among: &[Density]) -> Option<(Density, f64)> {
         let found = among.iter().filter(|_| !self.e.is_empty());
@@ -296,6 +312,9 @@ mod tests {
             let found = read(&samples(1000, pole, heavy), 8, &rows).beyond_chance(&Density::ALL);
             let (density, nats) = found.expect("a density");
             assert_eq!(density, expected, "pole {pole}");
+            let read = read(&samples(1000, pole, heavy), 8, &rows);
+            let beyond = read.beyond_gaussian(density, read.deviation()) / read.e.len() as f64;
+            assert!((beyond + read.negentropy(density)).abs() < 1e-12);
             assert!(nats > 0.02 && nats < 0.15, "{nats}");
         }
         // The sum of twelve is as good as Gaussian.

@@ -1,14 +1,15 @@
 //! What all witnesses together say of every pair and source, and the verdicts that follow.
 //!
 //! Held-out spectra and variances are asked first, then simulated twins about the pairs that these
-//! leave in doubt, then forecasts, then networks about those that are still open.
+//! leave in doubt, then innovations that are not Gaussian, then forecasts, then networks about those
+//! that are still open.
 
 use super::evidence::{Testimony, angle, pairs, place};
 use super::forecast::{self, Heard};
 use super::judged::Judged;
 use super::replication::{self, Restarts};
 use super::spectra::Spectra;
-use super::{Finding, Verdict, VerdictOptions, gaussian, marginal, networks, twins};
+use super::{Finding, Verdict, VerdictOptions, gaussian, innovations, marginal, networks, twins};
 use crate::{Result, Separation};
 use rayon::prelude::*;
 use strt_classic::kernel::Form;
@@ -33,7 +34,7 @@ const HALF: f64 = 0.5;
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     spectrum: f64,           // held-out nats of spectra
-    others: f64,             // and of variances and networks
+    others: f64,             // and of variances, innovations and networks
     twins: Option<f64>,      // standard deviations above simulated twins, where they were asked
     forecast: Option<Heard>, // where forecasts were asked
     chance: f64,             // variance of the angle because of a correlation by chance
@@ -130,6 +131,7 @@ impl Judgement {
             noise: Vec::new(),
         };
         judgement.ask_twins(separation, judged);
+        judgement.ask_innovations(judged);
         judgement.ask_forecasts(judged);
         if separation.has_networks() {
             judgement.ask_networks(separation, judged)?;
@@ -172,6 +174,21 @@ impl Judgement {
         let place = |k: usize| sources.binary_search(&k).expect("a doubtful one");
         let pairs = open.iter().map(|&(i, j)| (place(i), place(j))).collect();
         (sources, pairs)
+    }
+
+    fn ask_innovations(&mut self, judged: &Judged) {
+        let open = self.open();
+        if open.is_empty() {
+            return;
+        }
+        let said = innovations::testimony(judged, &open);
+        for (i, j) in open {
+            let pair = self.pair_mut(i, j);
+            pair.others = pair.others.max(said.of_pair(i, j));
+        }
+        for (source, structure) in self.structure.iter_mut().enumerate() {
+            *structure = structure.max(said.of_source(source));
+        }
     }
 
     fn ask_forecasts(&mut self, judged: &Judged) {

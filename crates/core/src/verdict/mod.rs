@@ -28,6 +28,7 @@
 mod evidence;
 mod forecast;
 mod gaussian;
+mod innovations;
 mod judged;
 mod judgement;
 mod marginal;
