@@ -61,7 +61,7 @@ fn sources_look_like_something() {
     assert!(
         place
             .text("run/report.html")
-            .contains("line noise, 50 Hz, 100")
+            .contains("line noise, 50 Hz, confidence 100 %")
     );
 }
 

@@ -409,7 +409,7 @@ fn info_says_what_files_of_every_kind_hold() {
     let ran = place.strt(&["info", "."]);
     assert_eq!(ran.status, 1);
     assert!(
-        ran.stderr.contains("expected the folder of a run"),
+        ran.stderr.contains("expected files, the folder of a run"),
         "{}",
         ran.stderr
     );
