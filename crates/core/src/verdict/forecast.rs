@@ -90,8 +90,8 @@ pub(super) fn forecasts(
     let functions = functions?;
     let own = |k: usize| witness.hear(&functions[k], |half| witness.source(half, k).to_vec());
     let own: Vec<Vec<f64>> = (0..sources.len()).into_par_iter().map(own).collect();
-    let gains = own.iter().map(|own| {
-        let folds = own.iter().zip(witness.white());
+    let gains = own.iter().enumerate().map(|(k, own)| {
+        let folds = own.iter().zip(witness.white(k));
         evidence(
             &folds
                 .map(|(found, white)| white - found)
@@ -174,13 +174,18 @@ impl Witness {
         nats
     }
 
-    /// The nats of white noise of variance 1, which nobody forecasts.
-    fn white(&self) -> impl Iterator<Item = f64> {
-        let folds = [1, 0].into_iter().flat_map(|half| {
-            let n = move |fold: usize| self.fold(half, fold).len() as f64;
-            (0..FOLDS).map(move |fold| 0.5 * n(fold) * KAPPA.ln_1p())
-        });
-        folds.collect::<Vec<f64>>().into_iter()
+    /// The nats of source k if nobody could forecast it: white noise of its variance in every
+    /// fold, as errors of forecasts have theirs.
+    fn white(&self, k: usize) -> impl Iterator<Item = f64> {
+        [1, 0].into_iter().flat_map(move |half| {
+            let nats = move |fold: usize| {
+                let at = &self.at(half)[self.fold(half, fold)];
+                let square = |&t: &usize| self.source(half, k)[t].powi(2);
+                let n = at.len() as f64;
+                0.5 * n * (at.iter().map(square).sum::<f64>() / n + KAPPA).ln()
+            };
+            (0..FOLDS).map(nats)
+        })
     }
 
     /// What forecasts say of a pair whose own nats are `found`.
