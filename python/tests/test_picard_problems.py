@@ -1,19 +1,15 @@
-"""The problems on which python-picard is tested, at its tolerances, and what the temporal method
-can do with them.
+"""The problems on which python-picard is tested, at its tolerances, and what solves them.
 
 Picard's sources are independent draws: Laplace, uniform, or both. Their samples have no order in
-time, so no source is better predictable from its past than any mixture of sources is, and the
-structural energy, the only thing by which ``StrTransformer`` tells sources apart, is the same for
-every rotation. It cannot solve these problems by itself, and does not: that is asserted here too,
-so that the documentation stays true. What does solve them:
+time, so no source is better predictable from its past than any mixture of sources is; what tells
+them apart is their distributions. They are solved by
 
 - ``strtransformer.baselines.Picard``, at Picard's tolerances;
 - ``StrTransformer`` that starts from it and keeps its rotation,
   ``config={"sources.init": "picard", "optimizer.rates.fiber": 0}``: everything else is fitted
   around these sources;
-- ``StrTransformer`` alone on the same problems whose sources have got an order in time: innovations
-  of the same
-  distributions, in autoregressive sources.
+- ``StrTransformer`` alone, whose kernel energy judges innovations that are not Gaussian: of the
+  draws themselves, and of autoregressive sources with such innovations.
 
 What python-picard tests of ``whiten=False``, densities as objects and the number of iterations is
 run against the package by ``python/tools/dropin.py``.
@@ -109,10 +105,15 @@ def test_a_start_from_picard_keeps_what_it_found(mixture):
     )
 
 
-def test_structure_in_time_is_what_the_method_needs(mixture):
+def test_distributions_and_structure_in_time_tell_them_apart(mixture):
     sources, mixing = mixture
-    independent = StrTransformer(max_iter=300, random_state=0).fit(sources @ mixing.T)
-    assert off_identity(independent.components_, mixing) > 0.1
+    channels = sources @ mixing.T
+    # Picard itself gives 0.12 for both kinds together.
+    tolerance = 0.15 if len(mixing) == 4 else 0.1
+    for preset in ("fast", "default"):
+        independent = StrTransformer(preset=preset, random_state=0).fit(channels)
+        assert independent.converged_
+        assert off_identity(independent.components_, mixing) < tolerance
     temporal = StrTransformer(max_iter={3: 300, 4: 600}[len(mixing)], random_state=0).fit(
         autoregressive(sources) @ mixing.T
     )
