@@ -139,9 +139,13 @@ impl Fitted {
             innovations: Some(NonGaussian::new(whitened, rows, self.forms[0].window)),
         };
         let mut a = self.minimum.point.a.clone();
-        for _ in 0..SEARCHES {
+        for search in 0..SEARCHES {
             let here = contrast.at(a)?;
-            contrast.choose(&here, Choice::Search);
+            let beyond = contrast.choose(&here, Choice::Search);
+            // Gaussian mixtures of Gaussian sources lead nowhere.
+            if search > 0 && beyond == 0.0 {
+                return None;
+            }
             let rough = Limits::ROUGH.tolerance;
             let found = contrast.minimize(here.a, rough, SEARCH_ITERATIONS)?;
             a = found.point.a;
