@@ -350,7 +350,7 @@ def test_ctrl_c_keeps_what_was_done(tmp_path, n_jobs):
     request = dict(
         recordings=str(recording),
         out=str(tmp_path / "out"),
-        settings=SLOW,
+        settings={**SLOW, "max_iter": 40_000},  # not over before it is interrupted
         seeds=[0, 1],
         autosave=0.2,
         n_jobs=n_jobs,
