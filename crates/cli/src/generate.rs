@@ -27,10 +27,10 @@ pub struct Generate {
     /// segmentgaussian: Gaussian noise with a variance per segment (iVAE); nonstationary: Gaussian
     /// noise whose variance changes smoothly; varied: in turn an AR(2) resonance, such noise, a
     /// resonance of changing strength; independent: independent samples of Laplace's density,
-    /// uniform and exponential; laplacear: AR(1) of one pole with Laplace innovations (PCL); lorenz,
-    /// lorenzz, rossler, mackeyglass, henon, logistic, vanderpol, tar, garch, coupled: independent
-    /// runs of one chaotic or noisy system, made Gaussian by ranks; lorenzbackwards: a run, another
-    /// one backwards in time, a surrogate (same spectrum and marginal, random phases);
+    /// uniform and exponential; laplacear: AR(1) of one pole with Laplace innovations (PCL);
+    /// lorenz, lorenzz, rossler, mackeyglass, henon, logistic, vanderpol, tar, garch, coupled:
+    /// independent runs of one chaotic or noisy system, made Gaussian by ranks; lorenzbackwards: a
+    /// run, another one backwards in time, a surrogate (same spectrum and marginal, random phases);
     /// lorenzsurrogates: a run and its surrogates
     #[arg(value_parser = kinds(), hide_possible_values = false)]
     kind: SourceKind,

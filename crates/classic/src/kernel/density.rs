@@ -3,8 +3,8 @@
 //!
 //! Under any density p the mean of −ln p is at least the entropy, so that ½ ln 2πe less that mean
 //! is at most the negentropy: a few fixed densities bound it from below, and the one with the
-//! highest bound describes a sample in fewest bits. They are chosen to differ: peaked, heavy-tailed,
-//! flat, of two values, and leaning to either side.
+//! highest bound describes a sample in fewest bits. They are chosen to differ: peaked,
+//! heavy-tailed, flat, of two values, and leaning to either side.
 
 use std::f64::consts::{FRAC_PI_2, LN_2};
 

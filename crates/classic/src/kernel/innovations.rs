@@ -8,11 +8,11 @@
 //! most the entropy of the Gaussian process less J per sample: together they are the likelihood of
 //! an autoregression whose innovations are not Gaussian, and of independent samples where p = 0.
 //! Sources of one spectrum can be told apart by it (X.-L. Li and T. Adalı, *Blind spatiotemporal
-//! separation of second and/or higher-order correlated sources by entropy rate minimization*, ICASSP
-//! 2010, minimise such a bound).
+//! separation of second and/or higher-order correlated sources by entropy rate minimization*,
+//! ICASSP 2010, minimise such a bound).
 //!
-//! In: autocovariances and samples of a source. Out: J, and its gradient in both. What is made of it
-//! is the caller's business.
+//! In: autocovariances and samples of a source. Out: J, and its gradient in both. What is made of
+//! it is the caller's business.
 
 use super::density::Density;
 use super::energy::PENALTY;

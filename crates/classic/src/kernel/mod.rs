@@ -239,8 +239,8 @@ pub fn refit(
 
 impl Solution {
     /// The largest angle in radians between a source as the first half of the recording has it and
-    /// as the second half has it. Small where what was judged tells the sources apart; where it does
-    /// not, each half has another answer.
+    /// as the second half has it. Small where what was judged tells the sources apart; where it
+    /// does not, each half has another answer.
     pub fn disagreement(&self, components: &Components<'_>) -> f64 {
         let innovative = !self.densities.is_empty();
         fit::disagreement(components, &self.forms, innovative, &self.unmixing.matrix)

@@ -138,8 +138,8 @@ fn every_number_of_sources_runs() {
     }
 }
 
-/// Independent samples, and autoregressions of one spectrum: what is not Gaussian in the innovations
-/// tells them apart, also with gaps. With Gaussian innovations nothing does, and nothing is said.
+/// Independent samples, and autoregressions of one spectrum: what is not Gaussian in the
+/// innovations tells them apart, also with gaps. With Gaussian innovations nothing does.
 #[test]
 fn innovations_that_are_not_gaussian_tell_sources_apart() {
     recovers(&Fast::default(), &independent(1000, 4, 3));

@@ -221,9 +221,9 @@ sections! {
         /// accurate from 300 samples on, where networks learn by heart, and blind to everything
         /// that a linear predictor does not see. The energy `raw` has none.
         kernel: Option<f64> = None, within from_to(0.0, 1.0),
-            automatic "0.7 for the affine mixer, 0.3 otherwise; 0.95 for an affine mixer and pieces \
-                       of less than 16 samples; 0 with the energy `raw`, and where sources are free \
-                       in every sample of a recording that is not evaluated whole"
+            automatic "0.7 for the affine mixer, 0.3 otherwise; 0.95 for an affine mixer and \
+                       pieces of less than 16 samples; 0 with the energy `raw`, and where sources \
+                       are free in every sample of a recording that is not evaluated whole"
             |config, facts| Some(match config.weights.energy {
                 EnergyForm::Raw => 0.0,
                 EnergyForm::Log if config.is_long(facts) && config.has_free_samples() => 0.0,
@@ -348,8 +348,8 @@ sections! {
         /// Whether the run ends there. The schedule `cosine` is made for its length and goes on.
         enabled: bool = true;
         /// Steps at the first rate of the schedule `settle`, at least: the time in which sources
-        /// find their places. 0: 200 where spectra or variances tell all sources apart, else 500 less
-        /// than there are samples, from 500 to 1500.
+        /// find their places. 0: 200 where spectra or variances tell all sources apart, else 500
+        /// less than there are samples, from 500 to 1500.
         least: usize = 0;
         /// Steps over which it is judged how far the sources have turned.
         patience: usize = 25, within at_least(1.0);

@@ -1,8 +1,8 @@
 //! What all witnesses together say of every pair and source, and the verdicts that follow.
 //!
 //! Held-out spectra and variances are asked first, then simulated twins about the pairs that these
-//! leave in doubt, then innovations that are not Gaussian, then forecasts, then networks about those
-//! that are still open.
+//! leave in doubt, then innovations that are not Gaussian, then forecasts, then networks about
+//! those that are still open.
 
 use super::evidence::{Testimony, angle, pairs, place};
 use super::forecast::{self, Heard};

@@ -210,8 +210,8 @@ pub fn generated(size: Size, first_seed: u64) -> Vec<Family> {
         ),
         family(
             "innovations",
-            "independent samples of different distributions, and AR(1) of one spectrum with Laplace \
-             innovations, T = 1000",
+            "independent samples of different distributions, and AR(1) of one spectrum with \
+             Laplace innovations, T = 1000",
             cases(
                 &[SourceKind::Independent, SourceKind::LaplaceAr],
                 seeds(2, 6),
