@@ -226,15 +226,16 @@ impl Fast {
 }
 
 /// The unmixing near `a` at which forms of these kinds have their minimum over a part of the
-/// recording, columns of norm 1: what the part alone makes of sources that the whole has found.
-/// `None` where the energy has no value at `a`.
+/// recording, columns of norm 1: what the part alone makes of sources that the whole has found;
+/// where `innovative`, by innovations that are not Gaussian as well. `None` where the energy has no value at `a`.
 pub fn refit(
     components: &Components<'_>,
     part: Range<usize>,
     forms: &[Form],
+    innovative: bool,
     a: &Mat<f64>,
 ) -> Option<Mat<f64>> {
-    fit::of_part(components, part, forms, false, a)
+    fit::of_part(components, part, forms, innovative, a)
 }
 
 impl Solution {

@@ -11,6 +11,8 @@
 //! What one fold alone says counts for nothing: of sources that nothing tells apart, one stretch
 //! looks different by chance now and then.
 
+use std::f64::consts::FRAC_PI_4;
+
 /// cos θ₀: a source turned by more has a |correlation| of less than 0.95 with what it was.
 pub(super) const COSINE: f64 = 0.95;
 
@@ -62,6 +64,12 @@ impl Testimony {
         evidence(one).min(evidence(other))
     }
 
+    /// The angle between the halves of the recording on a pair, as [`apart`] has it.
+    pub fn apart(&self, i: usize, j: usize) -> f64 {
+        let [plus, minus] = &self.pairs[place(self.n_sources, i, j)];
+        apart(plus, minus)
+    }
+
     /// Evidence for a source against white noise.
     pub fn of_source(&self, source: usize) -> f64 {
         evidence(&self.gains[source])
@@ -76,6 +84,27 @@ pub(super) fn evidence(folds: &[f64]) -> f64 {
     }
     let most = folds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     total.min(2.0 * (total - most))
+}
+
+/// The angle at which samples have a pair that they prefer to the one turned by θ₀ and by −θ₀ by so
+/// many nats: where the parabola through both is least, half a right angle at most.
+pub(super) fn shift(plus: f64, minus: f64) -> f64 {
+    if plus + minus > 0.0 {
+        let shift = 0.5 * angle() * (minus - plus) / (plus + minus);
+        shift.clamp(-FRAC_PI_4, FRAC_PI_4)
+    } else {
+        FRAC_PI_4
+    }
+}
+
+/// The larger of the angles at which each half of the recording has a pair whose model has learned
+/// from the other half; one half's folds come first.
+pub(super) fn apart(plus: &[f64], minus: &[f64]) -> f64 {
+    let half = plus.len() / 2;
+    let sum = |folds: &[f64]| folds.iter().sum::<f64>();
+    let first = shift(sum(&plus[..half]), sum(&minus[..half]));
+    let second = shift(sum(&plus[half..]), sum(&minus[half..]));
+    first.abs().max(second.abs())
 }
 
 /// Where the pair i, j stands among [`pairs`], whichever of them comes first.
@@ -106,6 +135,15 @@ mod tests {
         assert_eq!(evidence(&[20.0, 1.0, 0.0, 0.0]), 2.0);
         assert_eq!(evidence(&[-3.0, 1.0, 1.0]), -4.0);
         assert_eq!(evidence(&[f64::NAN, 1.0]), 0.0);
+    }
+
+    #[test]
+    fn halves_that_have_a_pair_elsewhere_are_apart() {
+        assert_eq!(shift(8.0, 8.0), 0.0);
+        assert!((shift(4.0, 12.0) - 0.25 * angle()).abs() < 1e-12);
+        assert_eq!(shift(-1.0, 0.5), FRAC_PI_4);
+        let folds = ([4.0, 4.0, 2.0, 2.0], [4.0, 4.0, 6.0, 6.0]);
+        assert!((apart(&folds.0, &folds.1) - 0.25 * angle()).abs() < 1e-12);
     }
 
     #[test]

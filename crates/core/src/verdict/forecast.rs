@@ -19,7 +19,7 @@
 //! Deliberately absent: anything that is not in the course of the next sample, such as a variance
 //! that changes.
 
-use super::evidence::{angle, evidence};
+use super::evidence::{angle, apart, evidence, shift};
 use super::judged::Judged;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -54,6 +54,8 @@ pub(super) struct Heard {
     pub nats: f64,
     /// The angle at which the half that was not learned from has the pair, by a parabola.
     pub shift: f64,
+    /// The larger of the angles at which one of both halves has it.
+    pub apart: f64,
 }
 
 /// What forecasts say of some sources.
@@ -207,7 +209,8 @@ impl Witness {
         let [plus, minus] = [0, 1].map(|sign| nearby[sign].iter().sum::<f64>());
         let mut heard = Heard {
             nats: evidence(&nearby[0]).min(evidence(&nearby[1])),
-            shift: 0.5 * angle() * (minus - plus) / (plus + minus),
+            shift: shift(plus, minus),
+            apart: apart(&nearby[0], &nearby[1]),
         };
         let shapes = shapes(functions);
         for angle in ELSEWHERE {

@@ -10,7 +10,8 @@
 //! The sources alone are judged, never the channels, so that the mixing may be nonlinear.
 //!
 //! Held-out tests need samples that slow sources in short recordings do not have. So spectra are
-//! also held against simulated pairs of one spectrum (`twins.rs`). How exactly a pair is known
+//! also held against simulated pairs of one spectrum (`twins.rs`), and phases show pairs that have
+//! the same power everywhere (`phases.rs`). How exactly a pair is known
 //! follows from the curvature of the energy and from spectra (`spectra.rs`); one that is not known
 //! to within θ₀ is not told, whatever the evidence. What all of it comes to is in `judgement.rs`.
 //!
@@ -33,6 +34,8 @@ mod judged;
 mod judgement;
 mod marginal;
 mod networks;
+mod pair;
+mod phases;
 mod replication;
 mod spectra;
 mod twins;
@@ -94,8 +97,9 @@ pub struct Verdict {
     /// The amplitude of the other sources that is to be expected in this one, from 0 to 1, in units
     /// of its own: the error bar.
     pub interference: f64,
-    /// The lowest |correlation| with which it was found again, over halves of the recording and
-    /// restarts; `None` where neither says anything.
+    /// The |correlation| with which both halves of the recording have it, as those see it who tell
+    /// it from the others; behind a nonlinear mixer, that with the restart that is most like it
+    /// where that is lower. `None` where a half has no answer.
     pub replication: Option<f64>,
     /// The share of recordings put together from blocks of this one in which it was found again;
     /// `None` without any, and where the kernel energy does not tell it from the others.

@@ -3,7 +3,7 @@
 //!
 //! Halves and drawn recordings are asked where their own kernel energy is least near the place that
 //! the whole recording has found. That says something of sources that the kernel energy tells
-//! apart, and nothing of others.
+//! apart; of others, forecasts and networks say where each half has them (`evidence.rs`).
 
 use super::judged::Judged;
 use crate::config::{Init, MixerKind};
@@ -25,18 +25,36 @@ const BLOCKS: usize = 16;
 /// Seeds of further runs are those of restarts that no run has.
 const FIRST_SEED: usize = 1 << 21;
 
-/// |correlation| of every source as the first half has it with itself as the second half has it.
-/// `None` where a half has no answer.
-pub(super) fn of_halves(judged: &Judged, form: &Form) -> Option<Vec<f64>> {
-    let (t, k) = (judged.n_samples(), judged.n_sources());
-    let whitened = judged.whitened()?;
-    let components = Components::of_rows(whitened.as_ref(), judged.rows.view()).ok()?;
-    let found = Mat::identity(k, k);
-    let forms = std::slice::from_ref(form);
-    let first = refit(&components, 0..t / 2, forms, &found)?;
-    let second = refit(&components, t / 2..t, forms, &found)?;
-    let cosine = |k: usize| (first.col(k).transpose() * second.col(k)).abs().min(1.0);
-    Some((0..k).map(cosine).collect())
+/// The sources as the kernel energy of each half of the recording has them, near where the whole
+/// has found them.
+pub(super) struct Halves {
+    first: Mat<f64>, // columns of norm 1
+    second: Mat<f64>,
+}
+
+impl Halves {
+    /// By this form and, where `innovative`, by innovations that are not Gaussian. `None` where a
+    /// half has no answer.
+    pub fn new(judged: &Judged, form: &Form, innovative: bool) -> Option<Halves> {
+        let (t, k) = (judged.n_samples(), judged.n_sources());
+        let whitened = judged.whitened()?;
+        let components = Components::of_rows(whitened.as_ref(), judged.rows.view()).ok()?;
+        let found = Mat::identity(k, k);
+        let forms = std::slice::from_ref(form);
+        let of_half = |half| refit(&components, half, forms, innovative, &found);
+        let (first, mut second) = (of_half(0..t / 2)?, of_half(t / 2..t)?);
+        for k in 0..k {
+            if first.col(k).transpose() * second.col(k) < 0.0 {
+                second.col_as_slice_mut(k).iter_mut().for_each(|a| *a = -*a);
+            }
+        }
+        Some(Halves { first, second })
+    }
+
+    /// By how much of source j the two have another source k: for small ones the angle of the pair.
+    pub fn apart(&self, k: usize, j: usize) -> f64 {
+        self.first[(j, k)] - self.second[(j, k)]
+    }
 }
 
 /// The share of `n` recordings, each put together from blocks of this one that are drawn with

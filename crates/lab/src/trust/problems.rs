@@ -32,7 +32,7 @@ pub struct Family {
 }
 
 /// All families.
-pub const FAMILIES: [Family; 15] = [
+pub const FAMILIES: [Family; 17] = [
     Family::of("gp", Origin::Kind(SourceKind::Gp)),
     Family::of("gpclose", Origin::Kind(SourceKind::GpClose)),
     Family::of("ar", Origin::Kind(SourceKind::Ar)),
@@ -46,6 +46,8 @@ pub const FAMILIES: [Family; 15] = [
         "lorenzsurrogates",
         Origin::Kind(SourceKind::LorenzSurrogates),
     ),
+    Family::of("independent", Origin::Kind(SourceKind::Independent)),
+    Family::of("laplacear", Origin::Kind(SourceKind::LaplaceAr)),
     Family::of("twins", Origin::Twins),
     Family::of("noise", Origin::Noise),
     Family::of("slowtwins", Origin::SlowTwins),
