@@ -14,6 +14,7 @@ use crate::tensors::Tensors;
 use crate::train::checkpoint::{MIXER, RAW_GAPS};
 use faer::{Mat, MatRef};
 use std::any::Any;
+use strt_classic::kernel::Beside;
 
 pub use crate::controller::Controller;
 pub use crate::energy::draws::Draws;
@@ -166,7 +167,7 @@ impl Inspect for Trainer {
 
     fn judges_innovations(&self) -> bool {
         let kernels = self.prepared.kernels.as_ref();
-        kernels.is_some_and(|kernels| !kernels.densities.is_empty())
+        kernels.is_some_and(|kernels| kernels.beside == Beside::Innovations)
     }
 
     fn mixer(&self) -> &dyn Mixer {

@@ -12,10 +12,11 @@ use std::ops::Range;
 use super::Solution;
 use super::density::Density;
 use super::energy::SourceEnergy;
+use super::forecast::Shape;
 use super::form::Form;
-use super::minimize::{Contrast, Minimum, log_det};
+use super::minimize::{Contrast, Minimum, Point, log_det};
 use super::moments::Moments;
-use super::nongaussian::{Choice, NonGaussian};
+use super::novelty::{Beside, Choice, Novelty};
 use crate::{Components, Unmixing};
 
 /// By how many nats per sample all sources together must be described better with a choice of forms
@@ -61,11 +62,15 @@ impl Limits {
 pub(super) struct Fitted {
     /// Those of which every source takes one.
     pub forms: Vec<Form>,
-    /// Those that innovations have, where these are not Gaussian.
-    pub densities: Vec<Density>,
+    /// What else is judged.
+    pub beside: Beside,
+    /// The densities that innovations have, where these are not Gaussian.
+    densities: Vec<Density>,
+    /// The shape that forecasts have, where these are not linear.
+    shape: Option<Shape>,
     moments: Moments,
     minimum: Minimum,
-    beyond_gaussian: f64, // nats per sample that densities save
+    saved: f64, // nats per sample that this saves
 }
 
 impl Fitted {
@@ -86,10 +91,12 @@ impl Fitted {
     fn gaussian(forms: Vec<Form>, moments: Moments, minimum: Minimum) -> Fitted {
         Fitted {
             forms,
+            beside: Beside::Nothing,
             densities: Vec::new(),
+            shape: None,
             moments,
             minimum,
-            beyond_gaussian: 0.0,
+            saved: 0.0,
         }
     }
 
@@ -128,28 +135,30 @@ impl Fitted {
         (found.description() < best - MARGIN).then_some(found)
     }
 
-    /// By the same form and by innovations that are not Gaussian, sought from where this fit ended;
-    /// `None` where no innovations are beyond chance.
-    pub fn with_innovations(&self, components: &Components<'_>, limits: Limits) -> Option<Fitted> {
+    /// By the same form and by what is judged beside it, sought from where this fit ended and from
+    /// further starts; `None` where that is not beyond chance.
+    pub fn with(
+        &self,
+        beside: Beside,
+        components: &Components<'_>,
+        starts: &[Mat<f64>],
+        limits: Limits,
+    ) -> Option<Fitted> {
         let moments = &self.moments;
         let (whitened, rows) = (components.whitened(), components.rows());
         let mut contrast = Contrast {
             energy: self.energy(),
             moments,
-            innovations: Some(NonGaussian::new(whitened, rows, self.forms[0].window)),
+            novelty: Novelty::new(beside, whitened, rows, self.forms[0].window),
         };
-        let mut a = self.minimum.point.a.clone();
-        for search in 0..SEARCHES {
-            let here = contrast.at(a)?;
-            let beyond = contrast.choose(&here, Choice::Search);
-            // Gaussian mixtures of Gaussian sources lead nowhere.
-            if search > 0 && beyond == 0.0 {
-                return None;
-            }
-            let rough = Limits::ROUGH.tolerance;
-            let found = contrast.minimize(here.a, rough, SEARCH_ITERATIONS)?;
-            a = found.point.a;
+        let here = std::iter::once(&self.minimum.point.a);
+        let mut lowest: Option<Point> = None;
+        for start in here.chain(starts) {
+            let found = search(&mut contrast, start.clone());
+            let lower = |found: &Point| lowest.as_ref().is_none_or(|l| found.value < l.value);
+            lowest = found.filter(lower).or(lowest);
         }
+        let mut a = lowest?.a;
         // A density is chosen for where the search stood, and the search goes on where it led.
         let mut minimum = None;
         for _ in 0..SETTLINGS {
@@ -158,7 +167,8 @@ impl Fitted {
                 return None;
             }
             let before = here.a.clone();
-            let found = contrast.minimize(here.a, limits.tolerance, limits.iterations)?;
+            let tolerance = limits.tolerance.max(contrast.novelty.least_tolerance());
+            let found = contrast.minimize(here.a, tolerance, limits.iterations)?;
             a = found.point.a.clone();
             minimum = Some(found);
             if largest_angle(&before, &a) < SETTLED {
@@ -166,14 +176,20 @@ impl Fitted {
             }
         }
         let minimum = minimum?;
-        let beyond_gaussian = contrast.choose(&minimum.point, Choice::Settle);
-        let densities = contrast.innovations.as_ref()?.densities();
+        let saved = contrast.choose(&minimum.point, Choice::Settle);
+        let (densities, shape) = match &contrast.novelty {
+            Novelty::Nothing => (Vec::new(), None),
+            Novelty::Innovations(innovations) => (innovations.densities(), None),
+            Novelty::Forecasts(forecasts) => (Vec::new(), Some(forecasts.shape())),
+        };
         Some(Fitted {
             forms: self.forms.clone(),
+            beside,
             densities,
+            shape,
             moments: moments.clone(),
             minimum,
-            beyond_gaussian,
+            saved,
         })
     }
 
@@ -200,15 +216,14 @@ impl Fitted {
 
     /// The largest angle between a source as each half of the recording has it.
     pub fn disagreement(&self, components: &Components<'_>) -> f64 {
-        let innovative = !self.densities.is_empty();
-        disagreement(components, &self.forms, innovative, &self.minimum.point.a)
+        disagreement(components, &self.forms, self.beside, &self.minimum.point.a)
     }
 
     /// Nats per sample in which all sources are described, parameters included.
     pub fn description(&self) -> f64 {
         let (mut energy, n) = (self.energy(), self.moments.n_valid());
         let volume = log_det(&self.minimum.point.a).expect("a point has a volume");
-        let without_sources = -volume - self.beyond_gaussian;
+        let without_sources = -volume - self.saved;
         self.sources().fold(without_sources, |sum, moments| {
             sum + energy.description(moments, n).0
         })
@@ -228,10 +243,28 @@ impl Fitted {
                 convergence: self.minimum.convergence,
             },
             forms: self.forms,
+            beside: self.beside,
             densities: self.densities,
+            shape: self.shape,
             moments: self.moments,
         }
     }
+}
+
+/// Where a rough search from `a` leads; `None` where nothing is beyond chance: Gaussian mixtures of
+/// Gaussian sources lead nowhere.
+fn search(contrast: &mut Contrast<'_>, mut a: Mat<f64>) -> Option<Point> {
+    for round in 0..SEARCHES {
+        let here = contrast.at(a)?;
+        let beyond = contrast.choose(&here, Choice::Search);
+        if round >= contrast.novelty.patience() && beyond == 0.0 {
+            return None;
+        }
+        let rough = Limits::ROUGH.tolerance;
+        let found = contrast.minimize(here.a, rough, SEARCH_ITERATIONS)?;
+        a = found.point.a;
+    }
+    contrast.at(a)
 }
 
 /// The lowest of the minima that are reached from these starts; of equals the first.
@@ -244,7 +277,7 @@ fn lowest(
     let mut contrast = Contrast {
         energy: SourceEnergy::new(forms, moments.shares(), moments.n_valid()),
         moments,
-        innovations: None,
+        novelty: Novelty::Nothing,
     };
     let minima = starts
         .iter()
@@ -274,49 +307,49 @@ fn moments_of(components: &Components<'_>, forms: &[Form]) -> Moments {
 pub(super) fn disagreement(
     components: &Components<'_>,
     forms: &[Form],
-    innovative: bool,
+    beside: Beside,
     a: &Mat<f64>,
 ) -> f64 {
     let t = components.n_samples();
-    let of_half = |half| of_part(components, half, forms, innovative, a);
+    let of_half = |half| of_part(components, half, forms, beside, a);
     match [0..t / 2, t / 2..t].map(of_half) {
         [Some(first), Some(second)] => largest_angle(&first, &second),
         _ => FRAC_PI_2,
     }
 }
 
-/// The minimum that a part of the recording has near `a`, by forms of these kinds and, where
-/// `innovative`, by innovations that are not Gaussian.
+/// The minimum that a part of the recording has near `a`, by forms of these kinds and what is judged
+/// beside them.
 pub(super) fn of_part(
     components: &Components<'_>,
     part: Range<usize>,
     forms: &[Form],
-    innovative: bool,
+    beside: Beside,
     a: &Mat<f64>,
 ) -> Option<Mat<f64>> {
     let rows = components.rows().part(part.clone());
     let forms = Form::for_samples(forms, &rows.to_pieces());
     let samples = components.whitened().subrows(part.start, part.len());
     let moments = Moments::new(samples, rows, &forms);
-    let innovations = innovative.then(|| NonGaussian::new(samples, rows, forms[0].window));
-    search_near(&forms, &moments, innovations, a)
+    let novelty = Novelty::new(beside, samples, rows, forms[0].window);
+    search_near(&forms, &moments, novelty, a)
 }
 
 /// The minimum that these moments have near `a`.
 pub(super) fn near(forms: &[Form], moments: &Moments, a: &Mat<f64>) -> Option<Mat<f64>> {
-    search_near(forms, moments, None, a)
+    search_near(forms, moments, Novelty::Nothing, a)
 }
 
 fn search_near(
     forms: &[Form],
     moments: &Moments,
-    innovations: Option<NonGaussian>,
+    novelty: Novelty,
     a: &Mat<f64>,
 ) -> Option<Mat<f64>> {
     let mut contrast = Contrast {
         energy: SourceEnergy::new(forms, moments.shares(), moments.n_valid()),
         moments,
-        innovations,
+        novelty,
     };
     let here = contrast.at(a.clone())?;
     contrast.choose(&here, Choice::Settle);

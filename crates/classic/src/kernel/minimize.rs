@@ -8,14 +8,14 @@
 //! Σ_j e_ij·a_j the gradient is a_jᵀ·∂F/∂a_i − δ_ij, and for sources that are uncorrelated at all
 //! lags the second derivatives are h_ij = 2 Σ_q d_iq·r_j(q), with d_i the gradient in the moments
 //! and r_j(q) those of source j, and 1 across (D.-T. Pham, *Joint approximate diagonalization*,
-//! 2001, has them for variances). L-BFGS starts from their inverse, as in Picard. Where innovations
-//! are not Gaussian, F has a further part ([`super::nongaussian`]).
+//! 2001, has them for variances). L-BFGS starts from their inverse, as in Picard. Where more
+//! than second moments is judged, F has a further part ([`super::novelty`]).
 
 use faer::Mat;
 
 use super::energy::SourceEnergy;
 use super::moments::Moments;
-use super::nongaussian::{Choice, NonGaussian};
+use super::novelty::{Choice, Novelty};
 use crate::convergence::{Convergence, StopReason};
 use crate::quasi_newton::{Memory, Preconditioner};
 
@@ -53,7 +53,7 @@ pub(super) struct Minimum {
 pub(super) struct Contrast<'a> {
     pub moments: &'a Moments,
     pub energy: SourceEnergy,
-    pub innovations: Option<NonGaussian>,
+    pub novelty: Novelty,
 }
 
 impl Contrast<'_> {
@@ -78,9 +78,7 @@ impl Contrast<'_> {
                 .log_deviation(slot, gradients.col_as_slice_mut(j));
         }
         let (mut d_a, mut bends) = (Mat::zeros(k, k), vec![0.0; k]);
-        if let Some(innovations) = &mut self.innovations {
-            value += innovations.evaluate(&a, &mut d_a, &mut bends);
-        }
+        value += self.novelty.evaluate(&a, &mut d_a, &mut bends);
         value.is_finite().then_some(Point {
             a,
             value,
@@ -116,14 +114,12 @@ impl Contrast<'_> {
         })
     }
 
-    /// Chooses predictors and densities of the innovations at a point anew; gives by how much they
-    /// shorten the description of the sources, in nats per sample.
+    /// Chooses anew at a point what is held fixed of the novelty; gives by how much it shortens the
+    /// description of the sources, in nats per sample.
     pub fn choose(&mut self, point: &Point, choice: Choice) -> f64 {
         let n_valid = self.moments.n_valid();
-        let innovations = self.innovations.as_mut();
-        innovations.map_or(0.0, |innovations| {
-            innovations.choose(&point.a, &point.moments, n_valid, choice)
-        })
+        self.novelty
+            .choose(&point.a, &point.moments, n_valid, choice)
     }
 
     /// The minimum that is reached from `a`; `None` when F has no value there.

@@ -21,19 +21,25 @@ mod blocks;
 mod density;
 mod energy;
 mod fit;
+mod forecast;
+mod forecasts;
 mod form;
 mod innovations;
 mod minimize;
 mod moments;
 mod nongaussian;
+mod novelty;
+mod stretches;
 mod toeplitz;
 
 pub use blocks::Blocks;
 pub use density::Density;
 pub use energy::SourceEnergy;
+pub use forecast::{Forecast, Shape};
 pub use form::{Form, Lengths};
 pub use innovations::{Innovations, SHARE as INNOVATION_SHARE, reach};
 pub use moments::{Moments, regained};
+pub use novelty::Beside;
 
 use faer::Mat;
 use std::ops::Range;
@@ -74,9 +80,9 @@ pub struct Fast {
     /// What is judged: the spectrum, the variances, or whatever describes the sources in fewest
     /// bits. Default automatic.
     pub form: FormChoice,
-    /// Whether innovations that are not Gaussian are judged, where variances do not clearly change
-    /// and what the automatic form finds is in doubt. Default true.
-    pub innovations: bool,
+    /// Whether innovations that are not Gaussian, and forecasts that are not linear, are judged where
+    /// variances do not clearly change and what the automatic form finds is in doubt. Default true.
+    pub novelty: bool,
     /// What the largest entry of the relative gradient must fall below. Default 1e-6.
     pub tolerance: f64,
     /// Iterations of a start at most. Default 300.
@@ -101,7 +107,7 @@ impl Default for Fast {
     fn default() -> Self {
         Fast {
             form: FormChoice::Automatic,
-            innovations: true,
+            novelty: true,
             tolerance: 1e-6,
             max_iterations: 300,
             seed: 0,
@@ -116,9 +122,13 @@ pub struct Solution {
     pub unmixing: Unmixing,
     /// The form that was taken, or those of which every source takes one.
     pub forms: Vec<Form>,
-    /// The densities that innovations have, where what is not Gaussian in them tells sources apart
-    /// or describes them better than anything else; else none.
+    /// What is judged beside these, where it tells sources apart or describes them better than
+    /// anything else.
+    pub beside: Beside,
+    /// The densities that innovations have, where they are judged.
     pub densities: Vec<Density>,
+    /// The shape of functions that forecast, where forecasts are judged.
+    pub shape: Option<Shape>,
     /// The moments of the components that these ask for.
     pub moments: Moments,
 }
@@ -199,8 +209,8 @@ impl Fast {
                         };
                         let taken = taken.again(&random, limits);
                         let spectrum = spectrum.as_ref().unwrap_or(&taken);
-                        let innovative = self.innovative(components, spectrum, &taken, limits);
-                        return Ok(innovative.unwrap_or(taken).into_solution());
+                        let novel = self.novel(components, spectrum, &taken, &random, limits);
+                        return Ok(novel.unwrap_or(taken).into_solution());
                     }
                 }
             }
@@ -208,34 +218,41 @@ impl Fast {
         Ok(taken.again(&random, limits).into_solution())
     }
 
-    /// What spectrum and innovations find together, where the form that was taken does not tell the
-    /// sources apart and both describe them in fewer bits.
-    fn innovative(
+    /// What the spectrum finds together with innovations, or with forecasts, where the form that
+    /// was taken does not tell the sources apart and they are then described in fewer bits.
+    fn novel(
         &self,
         components: &Components<'_>,
         spectrum: &Fitted,
         taken: &Fitted,
+        random: &[Mat<f64>],
         limits: Limits,
     ) -> Option<Fitted> {
-        if !self.innovations || taken.disagreement(components) < DOUBT {
+        if !self.novelty || taken.disagreement(components) < DOUBT {
             return None;
         }
-        let found = spectrum.with_innovations(components, limits)?;
-        (found.description() < taken.description()).then_some(found)
+        let with = |beside: Beside, starts: &[Mat<f64>]| {
+            let found = spectrum.with(beside, components, starts, limits);
+            found.filter(|found| found.description() < taken.description())
+        };
+        let innovations = with(Beside::Innovations, &[]);
+        let forecasts = with(Beside::Forecasts, random);
+        let both = [innovations, forecasts].into_iter().flatten();
+        both.min_by(|a, b| a.description().total_cmp(&b.description()))
     }
 }
 
 /// The unmixing near `a` at which forms of these kinds have their minimum over a part of the
 /// recording, columns of norm 1: what the part alone makes of sources that the whole has found;
-/// where `innovative`, by innovations that are not Gaussian as well. `None` where the energy has no value at `a`.
+/// and by what is judged beside them. `None` where the energy has no value at `a`.
 pub fn refit(
     components: &Components<'_>,
     part: Range<usize>,
     forms: &[Form],
-    innovative: bool,
+    beside: Beside,
     a: &Mat<f64>,
 ) -> Option<Mat<f64>> {
-    fit::of_part(components, part, forms, innovative, a)
+    fit::of_part(components, part, forms, beside, a)
 }
 
 impl Solution {
@@ -243,7 +260,6 @@ impl Solution {
     /// as the second half has it. Small where what was judged tells the sources apart; where it
     /// does not, each half has another answer.
     pub fn disagreement(&self, components: &Components<'_>) -> f64 {
-        let innovative = !self.densities.is_empty();
-        fit::disagreement(components, &self.forms, innovative, &self.unmixing.matrix)
+        fit::disagreement(components, &self.forms, self.beside, &self.unmixing.matrix)
     }
 }

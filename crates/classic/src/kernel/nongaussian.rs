@@ -10,30 +10,19 @@
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
-use std::ops::Range;
 use strt_signal::rows::RowsView;
 
 use super::density::Density;
-use super::innovations::{Innovations, SHARE, reach};
+use super::innovations::{Innovations, SHARE};
+use super::novelty::Choice;
+use super::stretches::Stretches;
 
-/// Samples at most that are looked at: …
+/// Samples at most that are looked at.
 const MOST_SAMPLES: usize = 8192;
-/// … in so many stretches, evenly spread.
-const STRETCHES: usize = 8;
-
-/// How densities are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
-    /// Every source has one: a mixture hardly has, and must be led away from.
-    Search,
-    /// Those sources whose innovations are not Gaussian beyond chance.
-    Settle,
-}
 
 /// −c·Σ_k J_k of a recording.
 pub(super) struct NonGaussian {
-    samples: Mat<f64>, // n×K, one stretch after the other
-    reach: Vec<u32>,
+    seen: Stretches,
     sources: Vec<Innovations>,
     taken: Vec<Option<Density>>,
     s: Mat<f64>,   // n×K
@@ -43,19 +32,10 @@ pub(super) struct NonGaussian {
 impl NonGaussian {
     /// Of components (T×K, 0 in missing rows), with predictors of at most `window` − 1 samples.
     pub fn new(components: MatRef<'_, f64>, rows: RowsView<'_>, window: usize) -> NonGaussian {
-        let (t, k) = components.shape();
-        let stretches = stretches(t);
-        let n = stretches.iter().map(|stretch| stretch.len()).sum();
-        let mut samples = Mat::zeros(n, k);
-        let mut all = Vec::with_capacity(n);
-        for stretch in stretches {
-            let mut own = samples.as_mut().subrows_mut(all.len(), stretch.len());
-            all.extend(reach(rows.part(stretch.clone())));
-            own.copy_from(components.subrows(stretch.start, stretch.len()));
-        }
+        let seen = Stretches::new(components, rows, MOST_SAMPLES);
+        let (n, k) = seen.samples.shape();
         NonGaussian {
-            samples,
-            reach: all,
+            seen,
             sources: vec![Innovations::new(window, n); k],
             taken: vec![None; k],
             s: Mat::zeros(n, k),
@@ -64,7 +44,7 @@ impl NonGaussian {
     }
 
     fn place(&mut self, a: &Mat<f64>) {
-        let (s, samples) = (self.s.as_mut(), &self.samples);
+        let (s, samples) = (self.s.as_mut(), &self.seen.samples);
         matmul(s, Accum::Replace, samples, a, 1.0, Par::Seq);
     }
 
@@ -82,7 +62,7 @@ impl NonGaussian {
         let mut sum = 0.0;
         for (j, innovations) in self.sources.iter_mut().enumerate() {
             innovations.predict(moments.col_as_slice(j), n_valid);
-            innovations.read(self.s.col_as_slice(j), &self.reach);
+            innovations.read(self.s.col_as_slice(j), &self.seen.reach);
             let beyond = innovations.beyond_chance(&Density::ALL);
             sum += beyond.map_or(0.0, |(_, nats)| nats);
             let taken = match choice {
@@ -113,7 +93,7 @@ impl NonGaussian {
             let Some(density) = self.taken[j] else {
                 continue;
             };
-            innovations.read(self.s.col_as_slice(j), &self.reach);
+            innovations.read(self.s.col_as_slice(j), &self.seen.reach);
             let d_s = self.d_s.col_as_slice_mut(j);
             let (negentropy, bend) = innovations.evaluate(density, -SHARE, d_s);
             value -= SHARE * negentropy;
@@ -123,40 +103,11 @@ impl NonGaussian {
         matmul(
             d_a.as_mut(),
             Accum::Add,
-            self.samples.transpose(),
+            self.seen.samples.transpose(),
             d_s,
             1.0,
             Par::Seq,
         );
         value
-    }
-}
-
-/// What is looked at of T samples.
-fn stretches(n_samples: usize) -> Vec<Range<usize>> {
-    let (n, length) = if n_samples <= MOST_SAMPLES {
-        (1, n_samples)
-    } else {
-        (STRETCHES, MOST_SAMPLES / STRETCHES)
-    };
-    let step = (n_samples - length) / (n - 1).max(1);
-    (0..n).map(|i| i * step..i * step + length).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stretches_are_apart_and_lie_in_the_recording() {
-        assert_eq!(stretches(8192).first(), Some(&(0..8192)));
-        assert_eq!(stretches(8192).len(), 1);
-        let found = stretches(8193);
-        assert_eq!(found.len(), 8);
-        for n in [8193, 10_000, 1_000_003] {
-            let found = stretches(n);
-            assert!(found.windows(2).all(|pair| pair[0].end <= pair[1].start));
-            assert!(found[7].end <= n);
-        }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) mod transformer;
 
 pub(crate) use blend::Blend;
 pub(crate) use kernel::Kernel;
-pub(crate) use novelty::Novelty;
+pub(crate) use novelty::{Judge, Novelty};
 pub(crate) use phi::Phi;
 pub use rand::Rng;
 pub use strt_kernels::AdamStep;

@@ -1,49 +1,70 @@
-//! What is not Gaussian in the innovations of the sources, as a part of the kernel energy.
+//! What else than second moments tells sources apart, as a part of the kernel energy.
 //!
 //! ```text
-//! g_k − c·J_k        where J_k exceeds what chance makes of it
+//! g_k − c·J_k        where J_k, what is not Gaussian in innovations, exceeds chance
+//! g_k − G_k          where G_k, what forecasts gain that are not linear, exceeds chance
 //! ```
 //!
-//! with J_k of [`strt_classic::kernel::Innovations`], read in one window of every source: the
-//! longest of those that the networks read in the same step. A recording has it where the kernel
-//! energy alone has found that it describes the sources better; then it tells apart what spectra do
-//! not, and holds independent samples, of which networks learn nothing, in their place.
+//! with J_k of [`strt_classic::kernel::Innovations`] and G_k of [`strt_classic::kernel::Forecast`],
+//! read in one window of every source: the longest of those that the networks read in the same
+//! step. A recording has one of them where the kernel energy alone has found that it describes the
+//! sources better; then it tells apart what spectra do not, and holds sources of which networks
+//! learn little, or learn by heart, in their place.
 //!
 //! In: moments and samples of a source. Out: the share, and its gradient in the samples. There is
-//! nothing to learn and nothing to draw.
+//! nothing to draw, and what is learned is learned anew in every step.
 
 use super::{SourceWindows, Window};
-use strt_classic::kernel::{Density, INNOVATION_SHARE, Innovations, reach};
+use strt_classic::kernel::{Density, Forecast, INNOVATION_SHARE, Innovations, Shape, reach};
 use strt_signal::rows::Rows;
 
-/// c·J_k of all sources.
+/// Samples of a window that are forecast at most.
+const MOST_TARGETS: usize = 1024;
+
+/// What is judged beside second moments.
+pub(crate) enum Judge {
+    /// Innovations, by predictors from moments of `n_samples`, and the densities that were found.
+    Innovations {
+        innovations: Innovations,
+        densities: Vec<Density>,
+        n_samples: usize,
+    },
+    /// Forecasts.
+    Forecasts(Forecast),
+}
+
+impl Judge {
+    /// For predictors of at most `window` − 1 samples and moments of `n_samples`.
+    pub fn innovations(densities: &[Density], window: usize, n_samples: usize) -> Judge {
+        Judge::Innovations {
+            innovations: Innovations::new(window, 0),
+            densities: densities.to_vec(),
+            n_samples,
+        }
+    }
+
+    /// By functions of the shape that was found.
+    pub fn forecasts(shape: Shape) -> Judge {
+        Judge::Forecasts(Forecast::new(shape, MOST_TARGETS))
+    }
+}
+
+/// c·J_k or G_k of all sources.
 pub(crate) struct Novelty {
-    innovations: Innovations, // of the source that is looked at
-    densities: Vec<Density>,
+    judge: Judge,                 // of the source that is looked at
     reach: Vec<u32>,              // of the whole recording
     windows: Vec<Option<Window>>, // of every source
-    n_samples: usize,             // that moments are of
     samples: Vec<f64>,
     d_samples: Vec<f64>,
     d_moments: Vec<f64>,
 }
 
 impl Novelty {
-    /// For predictors of at most `window` − 1 samples and moments of `n_samples`, by the densities
-    /// that were found.
-    pub fn new(
-        densities: &[Density],
-        window: usize,
-        n_samples: usize,
-        n_sources: usize,
-        rows: &Rows,
-    ) -> Novelty {
+    pub fn new(judge: Judge, n_sources: usize, rows: &Rows) -> Novelty {
         Novelty {
-            innovations: Innovations::new(window, 0),
-            densities: densities.to_vec(),
+            judge,
             reach: reach(rows.view()),
             windows: vec![None; n_sources],
-            n_samples,
             samples: Vec::new(),
             d_samples: Vec::new(),
             d_moments: Vec::new(),
@@ -78,23 +99,40 @@ impl Novelty {
         }
         self.samples.resize(len, 0.0);
         sources.read(source, first, &mut self.samples);
-        self.innovations.predict(moments, self.n_samples);
-        self.innovations
-            .read(&self.samples, &self.reach[first..first + len]);
-        let Some((density, _)) = self.innovations.beyond_chance(&self.densities) else {
-            return 0.0;
-        };
         self.d_samples.clear();
         self.d_samples.resize(len, 0.0);
-        let share = INNOVATION_SHARE;
-        let (negentropy, _) = self
-            .innovations
-            .evaluate(density, share, &mut self.d_samples);
-        sources.add_gradient(source, first, factor, &self.d_samples);
-        self.d_moments.resize(moments.len(), 0.0);
-        self.innovations
-            .through_predictor(density, share, &self.samples, &mut self.d_moments);
-        sources.add_moment_gradient(source, factor, &self.d_moments);
-        share * negentropy
+        let reach = &self.reach[first..first + len];
+        let found = match &mut self.judge {
+            Judge::Forecasts(forecast) => {
+                forecast.read(&self.samples, reach);
+                forecast.place();
+                let found = forecast.evaluate(1.0, &mut self.d_samples);
+                found
+                    .map(|(gain, _)| gain)
+                    .filter(|&gain| gain > forecast.chance())
+            }
+            Judge::Innovations {
+                innovations,
+                densities,
+                n_samples,
+            } => {
+                innovations.predict(moments, *n_samples);
+                innovations.read(&self.samples, reach);
+                let density = innovations.beyond_chance(densities);
+                density.map(|(density, _)| {
+                    let share = INNOVATION_SHARE;
+                    let (negentropy, _) = innovations.evaluate(density, share, &mut self.d_samples);
+                    self.d_moments.resize(moments.len(), 0.0);
+                    let d_moments = &mut self.d_moments;
+                    innovations.through_predictor(density, share, &self.samples, d_moments);
+                    sources.add_moment_gradient(source, factor, d_moments);
+                    share * negentropy
+                })
+            }
+        };
+        if found.is_some() {
+            sources.add_gradient(source, first, factor, &self.d_samples);
+        }
+        found.unwrap_or(0.0)
     }
 }

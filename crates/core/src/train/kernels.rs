@@ -9,10 +9,10 @@
 
 use crate::Result;
 use crate::config::{Init, MixerKind, Plan};
-use crate::energy::{Kernel, Novelty};
+use crate::energy::{Judge, Kernel, Novelty};
 use crate::view::data::Data;
 use crate::view::second_moments::KernelData;
-use strt_classic::kernel::{AGREEMENT, Density, Form};
+use strt_classic::kernel::{AGREEMENT, Beside, Density, Form, Shape};
 use strt_classic::{Components, Fast, Method, Unmixing};
 use strt_signal::rows::Rows;
 
@@ -29,8 +29,12 @@ const UNCERTAIN_STEPS: (usize, usize) = (500, 1500);
 pub(crate) struct Kernels {
     /// What kernel energies read.
     pub data: KernelData,
-    /// The densities of innovations that are not Gaussian, where these are judged too.
+    /// What is judged beside second moments, …
+    pub beside: Beside,
+    /// … the densities of innovations that are not Gaussian …
     pub densities: Vec<Density>,
+    /// … or the shape of functions that forecast.
+    pub shape: Option<Shape>,
     /// Where the energy is least, ordered by correlation time; `None` where too few samples are
     /// there, and for data that another recording has whitened.
     pub solution: Option<Unmixing>,
@@ -51,10 +55,11 @@ impl Kernels {
             return Ok(None);
         }
         let whitened = data.components(k);
-        // Bends make innovations look as if they were not Gaussian, whatever the sources are.
+        // Bends make innovations look as if they were not Gaussian, and forecasts as if they were
+        // not linear, whatever the sources are.
         let fast = Fast {
             seed: config.seed,
-            innovations: config.mixer.kind == MixerKind::Affine,
+            novelty: config.mixer.kind == MixerKind::Affine,
             ..Fast::default()
         };
         // Whitening that was fitted on another recording leaves components that are not white, and
@@ -65,7 +70,9 @@ impl Kernels {
             let forms = vec![Form::spectrum(&rows.to_pieces())];
             return Ok(Some(Kernels {
                 data: KernelData::new(&whitened, rows, forms),
+                beside: Beside::Nothing,
                 densities: Vec::new(),
+                shape: None,
                 solution: None,
                 certain: false,
                 sufficient: false,
@@ -74,12 +81,14 @@ impl Kernels {
         let found = fast.solve(&components)?;
         // Without steps nobody asks.
         let certain = plan.steps == 0 || found.disagreement(&components) < AGREEMENT;
-        // Innovations are asked where the rest does not suffice.
-        let sufficient = certain && found.densities.is_empty();
+        // The rest is asked where second moments do not suffice.
+        let sufficient = certain && found.beside == Beside::Nothing;
         let (solution, _) = found.unmixing.ordered(&components)?;
         Ok(Some(Kernels {
             data: KernelData::from_moments(found.forms, found.moments, rows),
+            beside: found.beside,
             densities: found.densities,
+            shape: found.shape,
             solution: Some(solution),
             certain,
             sufficient,
@@ -96,16 +105,21 @@ impl Kernels {
             Some(rows.n_samples())
         };
         let (k, r) = (plan.config().n_sources, plan.branches().scales.len());
-        // Innovations are read in the windows of the networks.
-        let innovative = !self.densities.is_empty() && plan.kernel < 1.0;
-        let novelty = || {
-            let lags = self.data.successive_lags(samples);
-            let n = samples.unwrap_or(rows.n_valid());
-            Novelty::new(&self.densities, lags, n, k, rows)
+        let judge = || match self.beside {
+            Beside::Nothing => None,
+            Beside::Innovations => {
+                let lags = self.data.successive_lags(samples);
+                let n = samples.unwrap_or(rows.n_valid());
+                Some(Judge::innovations(&self.densities, lags, n))
+            }
+            Beside::Forecasts => self.shape.map(Judge::forecasts),
         };
+        // Samples are read in the windows of the networks.
+        let judge = (plan.kernel < 1.0).then(judge).flatten();
+        let novelty = judge.map(|judge| Novelty::new(judge, k, rows));
         (plan.kernel > 0.0).then(|| {
             let energy = self.data.energy(samples);
-            Kernel::new(energy, innovative.then(novelty), k, r)
+            Kernel::new(energy, novelty, k, r)
         })
     }
 }

@@ -8,6 +8,7 @@
 use super::moves;
 use super::trainer::Trainer;
 use crate::config::Init;
+use strt_classic::kernel::Beside;
 
 /// Draws of windows and masks by which two places are compared.
 const DRAWS: usize = 8;
@@ -25,9 +26,9 @@ impl Trainer {
         // Who has chosen another start, or holds A, has a reason to.
         let wanted = plan.init == Init::Fast && plan.config().optimizer.rates.fiber > 0.0;
         let kernels = self.prepared.kernels.clone().filter(|_| wanted);
-        // Where innovations are what tells the sources apart, the run began there if it is worth
+        // Where more than second moments tells the sources apart, the run began there if it is worth
         // anything, and the networks have made it more accurate since.
-        let kernels = kernels.filter(|found| found.sufficient || found.densities.is_empty());
+        let kernels = kernels.filter(|found| found.beside == Beside::Nothing);
         let Some(found) = kernels
             .as_ref()
             .and_then(|kernels| kernels.solution.as_ref())

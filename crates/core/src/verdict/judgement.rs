@@ -15,7 +15,7 @@ use super::{gaussian, innovations, marginal, networks, phases, twins};
 use crate::{Result, Separation};
 use rayon::prelude::*;
 use std::f64::consts::FRAC_PI_2;
-use strt_classic::kernel::Form;
+use strt_classic::kernel::{Beside, Form};
 
 /// Nats of spectra from which on no simulated twins are asked as well, …
 const CLEAR: f64 = 30.0;
@@ -239,8 +239,11 @@ impl Judgement {
     fn halves(&self, judged: &Judged, spectrum: &Form, variance: &Form) -> Vec<Option<f64>> {
         let needed = |witness: Witness| self.pairs.iter().any(|pair| pair.witness() == witness);
         let halves = |witness: Witness, form: &Form| {
-            let innovative = witness == Witness::Innovations;
-            needed(witness).then(|| Halves::new(judged, form, innovative))?
+            let beside = match witness {
+                Witness::Innovations => Beside::Innovations,
+                _ => Beside::Nothing,
+            };
+            needed(witness).then(|| Halves::new(judged, form, beside))?
         };
         let by_spectrum = halves(Witness::Spectrum, spectrum);
         let by_variance = halves(Witness::Variance, variance);

@@ -14,7 +14,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use strt_classic::Components;
-use strt_classic::kernel::{Blocks, Form, refit};
+use strt_classic::kernel::{Beside, Blocks, Form, refit};
 use strt_signal::columns::col;
 use strt_signal::random::{Stream, rng};
 
@@ -33,15 +33,14 @@ pub(super) struct Halves {
 }
 
 impl Halves {
-    /// By this form and, where `innovative`, by innovations that are not Gaussian. `None` where a
-    /// half has no answer.
-    pub fn new(judged: &Judged, form: &Form, innovative: bool) -> Option<Halves> {
+    /// By this form and what is judged beside it. `None` where a half has no answer.
+    pub fn new(judged: &Judged, form: &Form, beside: Beside) -> Option<Halves> {
         let (t, k) = (judged.n_samples(), judged.n_sources());
         let whitened = judged.whitened()?;
         let components = Components::of_rows(whitened.as_ref(), judged.rows.view()).ok()?;
         let found = Mat::identity(k, k);
         let forms = std::slice::from_ref(form);
-        let of_half = |half| refit(&components, half, forms, innovative, &found);
+        let of_half = |half| refit(&components, half, forms, beside, &found);
         let (first, mut second) = (of_half(0..t / 2)?, of_half(t / 2..t)?);
         for k in 0..k {
             if first.col(k).transpose() * second.col(k) < 0.0 {

@@ -1,0 +1,667 @@
+//! How much better the next sample of a source is forecast by a smooth function of those before it
+//! than by a linear one.
+//!
+//! ```text
+//! f(z) = Σ_c w_c·exp( −|z − z_c|²/(2ℓ²p) ) + Σ_l v_l·z_l        z = (s_{t−1} … s_{t−p})
+//! G = ½ ln(R_linear + κ) − ½ ln(R + κ)        R = 1/n·min_w Σ_t (s_t − f(z_t))² + λ·wᵀPw
+//! ```
+//!
+//! It is the mean of a Gaussian process with [`CENTERS`] inducing points z_c, seen samples, and P
+//! their covariances. Entropies per sample are at most the logarithms of errors, so that a source
+//! has at most the entropy of the Gaussian process of its spectrum less G: independent runs of one
+//! chaotic or nonlinear system, which have one spectrum and one distribution, are told apart by it.
+//! A function has few weights where a network has thousands, and learns from some hundred samples.
+//!
+//! In: samples of a source, of any scale. Out: G with its gradient in the samples, and whether it is
+//! more than chance. What is made of it is the caller's business.
+
+use std::f64::consts::TAU;
+
+/// Inducing points.
+const CENTERS: usize = 32;
+/// κ: noise that every forecast has, in units of the source's variance.
+const KAPPA: f64 = 1e-3;
+/// What the evidence for a function must exceed that for a linear one by, in nats.
+pub(super) const CHANCE: f64 = 6.0;
+/// Of the covariances of inducing points, so that they have an inverse.
+const JITTER: f64 = 1e-6;
+/// λ of the linear forecast that G is measured from.
+const LINEAR_NOISE: f64 = 1e-6;
+/// Orders and noises of linear forecasts that a function must excel.
+const LINEAR_ORDERS: [usize; 4] = [2, 4, 8, 12];
+const LINEAR_NOISES: [f64; 5] = [1e-4, 1e-3, 1e-2, 0.1, 1.0];
+
+/// What kind of function.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shape {
+    /// p: samples before the one that is forecast.
+    pub order: usize,
+    /// ℓ: how far a bump reaches, in standard deviations of the source.
+    pub length: f64,
+    /// λ: variance of the noise, in units of the function's.
+    pub noise: f64,
+}
+
+impl Shape {
+    /// What finds sources among their mixtures, whatever their laws.
+    pub const SEARCH: Shape = Shape {
+        order: 4,
+        length: 1.0,
+        noise: 0.1,
+    };
+    /// The longest order.
+    pub const LONGEST: usize = 8;
+
+    /// All that are tried.
+    pub fn all() -> impl Iterator<Item = Shape> {
+        let of = |order: usize, length: f64| {
+            [0.01, 0.1, 1.0].map(|noise| Shape {
+                order,
+                length,
+                noise,
+            })
+        };
+        let orders = [1, 2, 4, Shape::LONGEST].into_iter();
+        orders.flat_map(move |order| [0.5, 1.0, 2.0].into_iter().flat_map(move |l| of(order, l)))
+    }
+}
+
+/// Forecasts of one source, with the memory that they need.
+#[derive(Clone, Debug)]
+pub struct Forecast {
+    shape: Shape,
+    most: usize,        // targets
+    scaled: Vec<f64>,   // the samples, of mean square 1
+    d_scaled: Vec<f64>, // ∂G/∂ of these
+    deviation: f64,
+    n_valid: usize,
+    targets: Vec<u32>,
+    centers: Vec<f64>,  // one point after the other
+    features: Vec<f64>, // bumps, then samples before, one column after the other
+    system: System,
+    linear: System,
+    residuals: Vec<f64>,
+    residuals_linear: Vec<f64>,
+}
+
+impl Forecast {
+    /// For sources of which at most `most` samples, evenly spread, are forecast.
+    pub fn new(shape: Shape, most: usize) -> Forecast {
+        Forecast {
+            shape,
+            most,
+            scaled: Vec::new(),
+            d_scaled: Vec::new(),
+            deviation: 0.0,
+            n_valid: 0,
+            targets: Vec::with_capacity(most),
+            centers: Vec::new(),
+            features: Vec::new(),
+            system: System::default(),
+            linear: System::default(),
+            residuals: Vec::new(),
+            residuals_linear: Vec::new(),
+        }
+    }
+
+    /// Takes consecutive samples. `reach` says of each how many samples that end with it are
+    /// contiguous and there.
+    pub fn read(&mut self, samples: &[f64], reach: &[u32]) {
+        let there = || samples.iter().zip(reach).filter(|(_, reach)| **reach > 0);
+        self.n_valid = there().count();
+        let square: f64 = there().map(|(s, _)| s * s).sum();
+        self.deviation = (square / self.n_valid as f64).sqrt();
+        self.scaled.clear();
+        let scale = 1.0 / self.deviation;
+        self.scaled.extend(samples.iter().map(|s| s * scale));
+        self.aim(self.shape.order, reach);
+        if self.deviation.is_nan() || self.deviation <= 0.0 {
+            self.targets.clear();
+        }
+    }
+
+    /// Takes samples that follow so many others as targets, evenly spread.
+    fn aim(&mut self, order: usize, reach: &[u32]) {
+        let fits = |(t, reach): &(usize, &u32)| *t >= order && **reach as usize > order;
+        let all = reach.iter().enumerate().filter(fits).count();
+        let n = all.min(self.most);
+        self.targets.clear();
+        for (seen, (t, _)) in reach.iter().enumerate().filter(fits).enumerate() {
+            // The i-th target is the one at i·all/n.
+            if self.targets.len() < n && seen == self.targets.len() * all / n {
+                self.targets.push(t as u32);
+            }
+        }
+    }
+
+    /// Puts inducing points where the samples are that were read last.
+    pub fn place(&mut self) {
+        let n = self.targets.len().min(CENTERS);
+        self.centers.clear();
+        for c in 0..n {
+            let t = self.targets[c * self.targets.len() / n] as usize;
+            let before = self.scaled[t - self.shape.order..t].iter().rev();
+            self.centers.extend(before);
+        }
+        let factor = self.factor();
+        let point = |c: usize| &self.centers[c * self.shape.order..][..self.shape.order];
+        self.system.resize(n + self.shape.order);
+        self.system.prior.fill(0.0);
+        for i in 0..n + self.shape.order {
+            for j in 0..=i {
+                let own = if i == j { 1.0 } else { 0.0 };
+                let value = if i < n {
+                    (factor * apart(point(i), point(j))).exp() + JITTER * own
+                } else {
+                    own
+                };
+                self.system.prior[i * (n + self.shape.order) + j] = value;
+            }
+        }
+    }
+
+    fn factor(&self) -> f64 {
+        -0.5 / (self.shape.length * self.shape.length * self.shape.order as f64)
+    }
+
+    fn n_centers(&self) -> usize {
+        self.centers.len() / self.shape.order
+    }
+
+    /// What functions are made of, at every target.
+    fn fill_features(&mut self) {
+        let (n, order, factor) = (self.targets.len(), self.shape.order, self.factor());
+        let m = self.n_centers();
+        self.features.resize(n * (m + order), 0.0);
+        for (i, &t) in self.targets.iter().enumerate() {
+            let t = t as usize;
+            for (l, sample) in self.scaled[t - order..t].iter().rev().enumerate() {
+                self.features[(m + l) * n + i] = *sample;
+            }
+        }
+        for (c, center) in self.centers.chunks_exact(order).enumerate() {
+            let (bumps, before) = self.features.split_at_mut(m * n);
+            let bumps = &mut bumps[c * n..][..n];
+            bumps.fill(0.0);
+            for (l, center) in center.iter().enumerate() {
+                for (d, z) in bumps.iter_mut().zip(&before[l * n..][..n]) {
+                    *d += (z - center) * (z - center);
+                }
+            }
+            bumps.iter_mut().for_each(|d| *d = (factor * *d).exp());
+        }
+    }
+
+    /// Learns a function of this shape from the samples that were read last, around inducing points
+    /// that are placed there. Gives its evidence in nats, and `None` where there is none.
+    fn evidence(&mut self, shape: Shape) -> Option<f64> {
+        self.shape = shape;
+        self.place();
+        if self.centers.is_empty() {
+            return None;
+        }
+        self.fill_features();
+        let (n, y) = (self.targets.len(), self.mean_square());
+        let targets = self.targets.iter().map(|&t| self.scaled[t as usize]);
+        self.residuals.clear();
+        self.residuals.extend(targets);
+        self.system.sum(&self.features, &self.residuals);
+        self.system.solve(shape.noise)?;
+        let unexplained = y - self.system.explained() / n as f64;
+        self.system.evidence(n, unexplained, shape.noise)
+    }
+
+    /// Of the targets.
+    fn mean_square(&self) -> f64 {
+        let square = |&t: &u32| self.scaled[t as usize].powi(2);
+        self.targets.iter().map(square).sum::<f64>() / self.targets.len() as f64
+    }
+
+    /// The evidence in nats for the best linear forecast of targets that all orders have.
+    fn linear_evidence(&mut self) -> Option<f64> {
+        let n = self.targets.len();
+        let longest = LINEAR_ORDERS[LINEAR_ORDERS.len() - 1];
+        self.features.clear();
+        for l in 0..longest {
+            let before = |&t: &u32| self.scaled.get((t as usize).wrapping_sub(l + 1));
+            let column = self
+                .targets
+                .iter()
+                .map(|t| before(t).copied().unwrap_or(0.0));
+            self.features.extend(column);
+        }
+        self.residuals.clear();
+        let targets = self.targets.iter().map(|&t| self.scaled[t as usize]);
+        self.residuals.extend(targets);
+        let y = self.mean_square();
+        let mut best: Option<f64> = None;
+        for order in LINEAR_ORDERS {
+            self.linear.resize(order);
+            self.linear.set_prior_to_identity();
+            self.linear
+                .sum(&self.features[..order * n], &self.residuals);
+            for noise in LINEAR_NOISES {
+                if self.linear.solve(noise).is_none() {
+                    continue;
+                }
+                let unexplained = y - self.linear.explained() / n as f64;
+                let evidence = self.linear.evidence(n, unexplained, noise);
+                best = [best, evidence].into_iter().flatten().reduce(f64::max);
+            }
+        }
+        best
+    }
+
+    /// By how many nats, over all targets, functions of each of these shapes have more evidence
+    /// than any linear forecast, less what chance makes of it; of the samples `samples`.
+    pub fn beyond_chance(&mut self, samples: &[f64], reach: &[u32], shapes: &[Shape]) -> Vec<f64> {
+        let longest = LINEAR_ORDERS[LINEAR_ORDERS.len() - 1];
+        let shape = self.shape;
+        self.read(samples, reach);
+        self.aim(longest, reach);
+        if self.targets.len() < 4 * CENTERS {
+            return vec![f64::NEG_INFINITY; shapes.len()];
+        }
+        let linear = self.linear_evidence();
+        let beyond = |shape: &Shape| {
+            let nats = self.evidence(*shape).zip(linear);
+            nats.map_or(f64::NEG_INFINITY, |(own, linear)| own - linear - CHANCE)
+        };
+        let beyond = shapes.iter().map(beyond).collect();
+        self.shape = shape;
+        self.aim(shape.order, reach);
+        beyond
+    }
+
+    /// What chance makes of G at most, about: a function has more weights than a linear one.
+    pub fn chance(&self) -> f64 {
+        self.n_centers() as f64 / self.targets.len().max(1) as f64
+    }
+
+    /// Targets of the samples that were read last.
+    pub fn n_targets(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// From now on functions have this shape.
+    pub fn set_shape(&mut self, shape: Shape) {
+        self.shape = shape;
+    }
+
+    /// G of the samples that were read last, around the inducing points that were placed last. Its
+    /// gradient, times `factor`, is added to `d_samples`. Also how G bends when another source of
+    /// equal spectrum is added: −G grows by ½·bend·ε² with ε of it. `None` where it has no value.
+    pub fn evaluate(&mut self, factor: f64, d_samples: &mut [f64]) -> Option<(f64, f64)> {
+        let (n, order, m) = (self.targets.len(), self.shape.order, self.n_centers());
+        if n < 2 * (m + order) || m == 0 {
+            return None;
+        }
+        self.fill_features();
+        self.residuals.clear();
+        let targets = self.targets.iter().map(|&t| self.scaled[t as usize]);
+        self.residuals.extend(targets);
+        self.system.sum(&self.features, &self.residuals);
+        self.system.solve(self.shape.noise)?;
+        self.linear.resize(order);
+        self.linear.set_prior_to_identity();
+        self.linear.part_of(&self.system, m);
+        self.linear.solve(n as f64 * LINEAR_NOISE)?;
+        // From the residuals: an error of the weights then shows in second order only.
+        let own = self
+            .system
+            .error(&self.features, &mut self.residuals, self.shape.noise);
+        self.residuals_linear.clear();
+        let targets = self.targets.iter().map(|&t| self.scaled[t as usize]);
+        self.residuals_linear.extend(targets);
+        let before = &self.features[m * n..];
+        let noise = n as f64 * LINEAR_NOISE;
+        let linear = self.linear.error(before, &mut self.residuals_linear, noise);
+        let (own, linear) = (own + KAPPA, linear + KAPPA);
+        let gain = 0.5 * (linear.ln() - own.ln());
+        if !gain.is_finite() {
+            return None;
+        }
+        let bend = self.pull_back(factor, own, linear);
+        // The scale of the samples has no effect.
+        let along = self.scaled.iter().zip(&self.d_scaled);
+        let along = along.map(|(s, d)| s * d).sum::<f64>() / self.n_valid as f64;
+        let scale = 1.0 / self.deviation;
+        let both = self.scaled.iter().zip(&self.d_scaled);
+        for (slot, (s, d)) in d_samples.iter_mut().zip(both) {
+            *slot += scale * (d - along * s);
+        }
+        Some((gain, bend))
+    }
+
+    /// The gradient of G in the scaled samples, times `factor`, where errors are `own` and
+    /// `linear`; and how G bends.
+    fn pull_back(&mut self, factor: f64, own: f64, linear: f64) -> f64 {
+        let (n, order, m) = (self.targets.len(), self.shape.order, self.n_centers());
+        let mut covariances = [0.0; Shape::LONGEST + 1];
+        self.autocovariances(&mut covariances[..=order]);
+        let weights = &self.system.solved;
+        let twice = 2.0 * self.factor();
+        let slope_linear = &self.linear.solved;
+        let spread = |slopes: &[f64]| {
+            // Variance of what a forecast with these slopes leaves of another source.
+            let at = |i: usize| if i == 0 { 1.0 } else { -slopes[i - 1] };
+            let pairs = (0..=order).flat_map(|i| (0..=order).map(move |j| (i, j)));
+            pairs
+                .map(|(i, j)| at(i) * at(j) * covariances[i.abs_diff(j)])
+                .sum::<f64>()
+        };
+        self.d_scaled.clear();
+        self.d_scaled.resize(self.scaled.len(), 0.0);
+        let mut bend = 0.0;
+        for (i, &t) in self.targets.iter().enumerate() {
+            let t = t as usize;
+            let mut slopes = [0.0; Shape::LONGEST];
+            for (c, center) in self.centers.chunks_exact(order).enumerate() {
+                let bump = weights[c] * self.features[c * n + i];
+                for (l, center) in center.iter().enumerate() {
+                    slopes[l] += twice * bump * (self.features[(m + l) * n + i] - center);
+                }
+            }
+            let linear_part = &weights[m..];
+            slopes
+                .iter_mut()
+                .zip(linear_part)
+                .for_each(|(s, v)| *s += v);
+            let d = -factor * self.residuals[i] / (n as f64 * own);
+            let d_linear = factor * self.residuals_linear[i] / (n as f64 * linear);
+            self.d_scaled[t] += d + d_linear;
+            for l in 0..order {
+                self.d_scaled[t - 1 - l] -= d * slopes[l] + d_linear * slope_linear[l];
+            }
+            bend += spread(&slopes[..order]);
+        }
+        let bend = bend / (n as f64 * own) - spread(slope_linear) / linear;
+        bend.max(0.0)
+    }
+
+    fn autocovariances(&self, covariances: &mut [f64]) {
+        for (lag, slot) in covariances.iter_mut().enumerate() {
+            let products = self.targets.iter().map(|&t| {
+                let t = t as usize;
+                if lag <= t {
+                    self.scaled[t] * self.scaled[t - lag]
+                } else {
+                    0.0
+                }
+            });
+            *slot = products.sum::<f64>() / self.targets.len() as f64;
+        }
+    }
+}
+
+/// |x − y|².
+fn apart(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum()
+}
+
+/// min_w |y − Φw|² + λ·wᵀPw, with the memory that it needs; matrices by rows, lower halves.
+#[derive(Clone, Debug, Default)]
+struct System {
+    size: usize,
+    prior: Vec<f64>,   // P
+    gram: Vec<f64>,    // Φᵀ·Φ
+    product: Vec<f64>, // Φᵀ·y
+    factor: Vec<f64>,
+    solved: Vec<f64>, // w
+}
+
+impl System {
+    fn resize(&mut self, size: usize) {
+        self.size = size;
+        for matrix in [&mut self.prior, &mut self.gram, &mut self.factor] {
+            matrix.resize(size * size, 0.0);
+        }
+        self.product.resize(size, 0.0);
+        self.solved.resize(size, 0.0);
+    }
+
+    fn set_prior_to_identity(&mut self) {
+        self.prior.fill(0.0);
+        (0..self.size).for_each(|i| self.prior[i * (self.size + 1)] = 1.0);
+    }
+
+    /// Takes Φ, one column after the other, and y.
+    fn sum(&mut self, features: &[f64], y: &[f64]) {
+        let n = y.len();
+        let column = |i: usize| &features[i * n..][..n];
+        for i in 0..self.size {
+            for j in 0..=i {
+                self.gram[i * self.size + j] = dot(column(i), column(j));
+            }
+            self.product[i] = dot(column(i), y);
+        }
+    }
+
+    /// Takes the columns of another from `first` on.
+    fn part_of(&mut self, other: &System, first: usize) {
+        for i in 0..self.size {
+            let row = &other.gram[(first + i) * other.size + first..][..=i];
+            self.gram[i * self.size..][..=i].copy_from_slice(row);
+            self.product[i] = other.product[first + i];
+        }
+    }
+
+    /// Finds w. `None` where Φᵀ·Φ + λ·P is not positive definite.
+    fn solve(&mut self, noise: f64) -> Option<()> {
+        let both = self.gram.iter().zip(&self.prior);
+        let total = self.factor.iter_mut().zip(both);
+        total.for_each(|(slot, (gram, prior))| *slot = gram + noise * prior);
+        factorize(&mut self.factor, self.size)?;
+        self.solved.copy_from_slice(&self.product);
+        let (n, l, x) = (self.size, &self.factor, &mut self.solved);
+        for i in 0..n {
+            let known = dot(&l[i * n..][..i], &x[..i]);
+            x[i] = (x[i] - known) / l[i * n + i];
+        }
+        for i in (0..n).rev() {
+            x[i] /= l[i * n + i];
+            let found = x[i];
+            for j in 0..i {
+                x[j] -= l[i * n + j] * found;
+            }
+        }
+        Some(())
+    }
+
+    /// |y|² less the minimum.
+    fn explained(&self) -> f64 {
+        dot(&self.product, &self.solved)
+    }
+
+    /// The minimum over n, with y − Φw in place of y.
+    fn error(&self, features: &[f64], y: &mut [f64], noise: f64) -> f64 {
+        let n = y.len();
+        for (column, w) in features.chunks_exact(n).zip(&self.solved) {
+            y.iter_mut().zip(column).for_each(|(y, x)| *y -= w * x);
+        }
+        let mut penalty = 0.0;
+        for (i, w) in self.solved.iter().enumerate() {
+            let row = &self.prior[i * self.size..][..=i];
+            penalty += w * (2.0 * dot(&row[..i], &self.solved[..i]) + row[i] * w);
+        }
+        (dot(y, y) + noise * penalty) / n as f64
+    }
+
+    /// Logarithm of the probability of n samples of which so much is unexplained on average, with
+    /// the scale that makes it largest.
+    fn evidence(&mut self, n: usize, unexplained: f64, noise: f64) -> Option<f64> {
+        let log_total = log_determinant(&self.factor, self.size);
+        self.factor.copy_from_slice(&self.prior);
+        factorize(&mut self.factor, self.size)?;
+        let log_prior = log_determinant(&self.factor, self.size);
+        let (n, m) = (n as f64, self.size as f64);
+        let log_determinant = log_total - log_prior + (n - m) * noise.ln();
+        let scale = (unexplained / noise).max(f64::MIN_POSITIVE);
+        let evidence = -0.5 * (n * (TAU * scale).ln() + n + log_determinant);
+        evidence.is_finite().then_some(evidence)
+    }
+}
+
+/// The Cholesky factor in place of the lower half of a matrix; `None` where it has none.
+fn factorize(matrix: &mut [f64], n: usize) -> Option<()> {
+    for i in 0..n {
+        for j in 0..=i {
+            let (before, row) = matrix.split_at_mut(i * n);
+            let known = if i == j {
+                dot(&row[..j], &row[..j])
+            } else {
+                dot(&row[..j], &before[j * n..][..j])
+            };
+            let rest = row[j] - known;
+            row[j] = if i == j {
+                if rest.is_nan() || rest <= 0.0 {
+                    return None;
+                }
+                rest.sqrt()
+            } else {
+                rest / before[j * n + j]
+            };
+        }
+    }
+    Some(())
+}
+
+fn log_determinant(factor: &[f64], n: usize) -> f64 {
+    (0..n).map(|i| 2.0 * factor[i * n + i].ln()).sum()
+}
+
+/// In eight sums, which a processor makes at once.
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (mut xs, mut ys) = (x.chunks_exact(8), y.chunks_exact(8));
+    for (x, y) in (&mut xs).zip(&mut ys) {
+        for i in 0..8 {
+            sums[i] += x[i] * y[i];
+        }
+    }
+    let rest = xs.remainder().iter().zip(ys.remainder());
+    sums.iter().sum::<f64>() + rest.map(|(x, y)| x * y).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// Two runs of the logistic map, of mean 0, turned by an angle.
+    fn maps(n: usize, angle: f64) -> Vec<f64> {
+        let mut states = [0.3, 0.71];
+        let (sine, cosine) = f64::sin_cos(angle);
+        let next = |_| {
+            for x in &mut states {
+                *x = 4.0 * *x * (1.0 - *x);
+            }
+            3.0 * (cosine * (states[0] - 0.5) + sine * (states[1] - 0.5))
+        };
+        (0..n).map(next).collect()
+    }
+
+    fn autoregression(n: usize, pole: f64) -> Vec<f64> {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let mut last = 0.0;
+        let next = |_| {
+            let shock: f64 = (0..12).map(|_| rng.random_range(-0.5..0.5)).sum();
+            last = pole * last + shock;
+            last
+        };
+        (0..n).map(next).collect()
+    }
+
+    fn all(n: usize) -> Vec<u32> {
+        (1..=n as u32).collect()
+    }
+
+    fn gain(samples: &[f64], shape: Shape) -> f64 {
+        let mut forecast = Forecast::new(shape, 1000);
+        forecast.read(samples, &all(samples.len()));
+        forecast.place();
+        let mut unused = vec![0.0; samples.len()];
+        forecast.evaluate(1.0, &mut unused).unwrap().0
+    }
+
+    #[test]
+    fn a_map_is_forecast_better_than_a_mixture_and_noise_not_at_all() {
+        let shape = Shape {
+            order: 2,
+            length: 0.5,
+            noise: 0.01,
+        };
+        let (own, mixed) = (gain(&maps(500, 0.0), shape), gain(&maps(500, 0.7), shape));
+        assert!(own > 2.0 && own > 3.0 * mixed, "{own} and {mixed}");
+        let noise = gain(&autoregression(500, 0.9), Shape::SEARCH);
+        assert!(noise.abs() < 0.03, "{noise}");
+    }
+
+    #[test]
+    fn only_what_is_not_linear_is_beyond_chance() {
+        let shapes: Vec<Shape> = Shape::all().collect();
+        let beyond = |samples: &[f64]| {
+            let mut forecast = Forecast::new(Shape::SEARCH, 1000);
+            let nats = forecast.beyond_chance(samples, &all(samples.len()), &shapes);
+            nats.into_iter().fold(f64::NEG_INFINITY, f64::max)
+        };
+        assert!(beyond(&maps(600, 0.0)) > 500.0);
+        assert!(beyond(&maps(600, 0.7)) > 20.0);
+        for pole in [0.0, 0.5, 0.9, 0.99] {
+            let nats = beyond(&autoregression(600, pole));
+            assert!(nats < 0.0, "{pole}: {nats}");
+        }
+        assert_eq!(beyond(&maps(80, 0.0)), f64::NEG_INFINITY, "too few");
+    }
+
+    #[test]
+    fn gradient_is_that_of_finite_differences() {
+        let n = 150;
+        let mut samples = maps(n, 0.4);
+        let mut reach = all(n);
+        // A missing sample and the beginning of a piece.
+        samples[40] = 0.0;
+        for (t, reach) in reach.iter_mut().enumerate().skip(40) {
+            *reach = (t - 40) as u32;
+        }
+        for (t, reach) in reach.iter_mut().enumerate().skip(90) {
+            *reach = (t - 89) as u32;
+        }
+        for (order, most) in [(1, 1000), (4, 1000), (3, 90)] {
+            let shape = Shape {
+                order,
+                length: 0.7,
+                noise: 0.05,
+            };
+            let mut forecast = Forecast::new(shape, most);
+            forecast.read(&samples, &reach);
+            forecast.place();
+            let mut d = vec![0.0; n];
+            forecast.evaluate(2.0, &mut d).unwrap();
+            for t in (0..n).filter(|&t| t != 40) {
+                let mut at = |step: f64| {
+                    let mut moved = samples.clone();
+                    moved[t] += step;
+                    forecast.read(&moved, &reach);
+                    let mut unused = vec![0.0; n];
+                    2.0 * forecast.evaluate(2.0, &mut unused).unwrap().0
+                };
+                let numeric = (at(1e-6) - at(-1e-6)) / 2e-6;
+                assert!(
+                    (numeric - d[t]).abs() < 1e-5 * (1.0 + d[t].abs()),
+                    "order {order} at {t}: {numeric} against {}",
+                    d[t]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_of_samples_that_are_not_there() {
+        let mut forecast = Forecast::new(Shape::SEARCH, 1000);
+        forecast.read(&[0.0; 200], &[0; 200]);
+        forecast.place();
+        assert_eq!(forecast.evaluate(1.0, &mut [0.0; 200]), None);
+    }
+}
