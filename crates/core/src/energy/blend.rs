@@ -8,7 +8,8 @@
 //! What is learned, drawn and told of scales is that of the networks. Until the sources have come
 //! to rest the networks weigh more: where sources share one spectrum, the kernel energy has minima
 //! that mean nothing, and what it pulls there keeps the networks from finding the right ones. Once
-//! the place is found, it makes it accurate.
+//! the place is found, it makes it accurate. Where it judges more than second moments, it has found
+//! the place itself.
 
 use super::kernel::Kernel;
 use super::{Energy, Found, Rng, SourceWindows, Transformer, Window};
@@ -29,6 +30,9 @@ pub(crate) struct Blend {
 
 /// What w is multiplied by until the sources have come to rest.
 const SEARCHING: f64 = 0.4;
+/// w at least where the kernel energy judges more than second moments: there it knows the place
+/// better than networks that have learned it by heart.
+const NOVEL: f64 = 0.9;
 
 impl Blend {
     pub fn new(networks: Transformer, kernel: Kernel, share: f64) -> Blend {
@@ -74,7 +78,9 @@ impl Energy for Blend {
         weight: f64,
         d_controller: &mut ControllerGradient,
     ) -> f64 {
-        let share = if self.at_rest {
+        let share = if self.kernel.judges_novelty() {
+            self.share.max(NOVEL)
+        } else if self.at_rest {
             self.share
         } else {
             SEARCHING * self.share

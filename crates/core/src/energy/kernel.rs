@@ -7,7 +7,7 @@
 //! with g_k the entropy per sample of [`strt_classic::kernel`], from the second moments that the
 //! view of the sources gives. It has no parameters and draws nothing: the value of a step is that
 //! of the whole recording, or of the block that the step looks at. Twice, because φ = ln ℓ is twice
-//! an entropy. Where innovations are not Gaussian, their share is taken off ([`Novelty`]).
+//! an entropy. What tells sources apart beside second moments is taken off ([`Novelty`]).
 
 use super::novelty::Novelty;
 use super::{Energy, Found, Rng, SourceWindows, Window};
@@ -50,7 +50,12 @@ impl Kernel {
         }
     }
 
-    /// Takes note of the windows of the step, in which innovations are read.
+    /// Whether more than second moments is judged.
+    pub fn judges_novelty(&self) -> bool {
+        self.novelty.is_some()
+    }
+
+    /// Takes note of the windows of the step, in which samples are read.
     pub fn look_at(&mut self, windows: &[Window]) {
         if let Some(novelty) = &mut self.novelty {
             novelty.look_at(windows);

@@ -80,7 +80,9 @@ impl Kernels {
         };
         let found = fast.solve(&components)?;
         // Without steps nobody asks.
-        let certain = plan.steps == 0 || found.disagreement(&components) < AGREEMENT;
+        let certain = plan.steps == 0
+            || found.beside != Beside::Nothing
+            || found.disagreement(&components) < AGREEMENT;
         // The rest is asked where second moments do not suffice.
         let sufficient = certain && found.beside == Beside::Nothing;
         let (solution, _) = found.unmixing.ordered(&components)?;
