@@ -80,9 +80,11 @@ pub struct Fast {
     /// What is judged: the spectrum, the variances, or whatever describes the sources in fewest
     /// bits. Default automatic.
     pub form: FormChoice,
-    /// Whether innovations that are not Gaussian, and forecasts that are not linear, are judged where
-    /// variances do not clearly change and what the automatic form finds is in doubt. Default true.
-    pub novelty: bool,
+    /// Whether innovations that are not Gaussian are judged, where variances do not clearly change
+    /// and what the automatic form finds is in doubt. Default true.
+    pub innovations: bool,
+    /// Whether forecasts that are not linear are judged there. Default true.
+    pub forecasts: bool,
     /// What the largest entry of the relative gradient must fall below. Default 1e-6.
     pub tolerance: f64,
     /// Iterations of a start at most. Default 300.
@@ -107,7 +109,8 @@ impl Default for Fast {
     fn default() -> Self {
         Fast {
             form: FormChoice::Automatic,
-            novelty: true,
+            innovations: true,
+            forecasts: true,
             tolerance: 1e-6,
             max_iterations: 300,
             seed: 0,
@@ -228,15 +231,16 @@ impl Fast {
         random: &[Mat<f64>],
         limits: Limits,
     ) -> Option<Fitted> {
-        if !self.novelty || taken.disagreement(components) < DOUBT {
+        let any = self.innovations || self.forecasts;
+        if !any || taken.disagreement(components) < DOUBT {
             return None;
         }
-        let with = |beside: Beside, starts: &[Mat<f64>]| {
-            let found = spectrum.with(beside, components, starts, limits);
+        let with = |wanted: bool, beside: Beside, starts: &[Mat<f64>]| {
+            let found = wanted.then(|| spectrum.with(beside, components, starts, limits))?;
             found.filter(|found| found.description() < taken.description())
         };
-        let innovations = with(Beside::Innovations, &[]);
-        let forecasts = with(Beside::Forecasts, random);
+        let innovations = with(self.innovations, Beside::Innovations, &[]);
+        let forecasts = with(self.forecasts, Beside::Forecasts, random);
         let both = [innovations, forecasts].into_iter().flatten();
         both.min_by(|a, b| a.description().total_cmp(&b.description()))
     }

@@ -55,11 +55,10 @@ impl Kernels {
             return Ok(None);
         }
         let whitened = data.components(k);
-        // Bends make innovations look as if they were not Gaussian, and forecasts as if they were
-        // not linear, whatever the sources are.
+        // Bends make innovations look as if they were not Gaussian, whatever the sources are.
         let fast = Fast {
             seed: config.seed,
-            novelty: config.mixer.kind == MixerKind::Affine,
+            innovations: config.mixer.kind == MixerKind::Affine,
             ..Fast::default()
         };
         // Whitening that was fitted on another recording leaves components that are not white, and
