@@ -51,8 +51,8 @@ pub trait Inspect {
     /// The branch networks.
     fn transformer(&self) -> &Transformer;
 
-    /// Whether the kernel energy judges innovations that are not Gaussian.
-    fn judges_innovations(&self) -> bool;
+    /// What the kernel energy judges beside second moments.
+    fn judged_beside(&self) -> Beside;
 
     /// M_θ.
     fn mixer(&self) -> &dyn Mixer;
@@ -165,9 +165,9 @@ impl Inspect for Trainer {
         networks.unwrap_or_else(|| energy.downcast_ref().expect("the branch networks"))
     }
 
-    fn judges_innovations(&self) -> bool {
+    fn judged_beside(&self) -> Beside {
         let kernels = self.prepared.kernels.as_ref();
-        kernels.is_some_and(|kernels| kernels.beside == Beside::Innovations)
+        kernels.map_or(Beside::Nothing, |kernels| kernels.beside)
     }
 
     fn mixer(&self) -> &dyn Mixer {

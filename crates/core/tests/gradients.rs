@@ -9,8 +9,10 @@ mod common;
 
 use common::scatter;
 use faer::Mat;
+use strt_classic::kernel::Beside;
 use strt_kernels::Layout;
 use strt_kernels::gradcheck::relative_error;
+use strt_synth::{ProblemSpec, SourceKind};
 use strtransformer::config::{
     Activation, Coordinates, Elimination, EnergyForm, EngineKind, Freedom, MixerKind, ScheduleKind,
     SeparationForm, Smoothness, UpdateRule,
@@ -325,14 +327,37 @@ fn innovations() {
     let recording = Recording::from_mat(&sources * &mixing).unwrap();
     let mut config = tiny();
     config.weights.kernel = Some(0.6);
-    assert!(
-        Trainer::new(&recording, &config)
-            .unwrap()
-            .judges_innovations()
-    );
+    let trainer = Trainer::new(&recording, &config).unwrap();
+    assert_eq!(trainer.judged_beside(), Beside::Innovations);
     check("innovations", &config, &recording);
     config.sources.coordinates = Some(Coordinates::Neural);
     check("innovations of neural sources", &config, &recording);
+}
+
+/// Forecasts that are not linear are judged too, also with gaps.
+#[test]
+fn forecasts() {
+    let spec = ProblemSpec {
+        kind: SourceKind::Henon,
+        n_samples: 300,
+        n_sources: 2,
+        n_channels: 3,
+        noise: 0.0,
+        ..ProblemSpec::default()
+    };
+    let mut y = spec.generate().unwrap().observations;
+    let mut config = tiny();
+    config.weights.kernel = Some(0.6);
+    for what in ["forecasts", "forecasts with gaps"] {
+        let recording = Recording::from_mat(y.clone()).unwrap();
+        let trainer = Trainer::new(&recording, &config).unwrap();
+        assert_eq!(trainer.judged_beside(), Beside::Forecasts, "{what}");
+        check(what, &config, &recording);
+        y[(100, 1)] = f64::NAN;
+    }
+    config.sources.coordinates = Some(Coordinates::Neural);
+    let recording = Recording::from_mat(y).unwrap();
+    check("forecasts of neural sources", &config, &recording);
 }
 
 #[test]

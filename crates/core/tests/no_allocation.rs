@@ -11,7 +11,7 @@ use common::{affine, in_pieces, neural, nonlinear, paper, recording, with_gaps};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use strt_synth::ProblemSpec;
+use strt_synth::{ProblemSpec, SourceKind};
 use strtransformer::train::StepReport;
 use strtransformer::{Config, Recording, Trainer};
 
@@ -76,7 +76,13 @@ fn a_step_allocates_nothing() {
         ..ProblemSpec::default()
     };
     let many_channels = spec.generate().unwrap().recording().unwrap();
+    let chaotic = ProblemSpec {
+        kind: SourceKind::Logistic,
+        ..ProblemSpec::default()
+    };
+    let chaotic = chaotic.generate().unwrap().recording().unwrap();
     let cases = [
+        ("affine, forecasts", affine(), chaotic),
         ("affine", affine(), recording(300)),
         ("affine, missing samples", affine(), with_gaps(300)),
         ("affine, pieces", affine(), in_pieces(300)),

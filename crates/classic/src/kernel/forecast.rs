@@ -76,7 +76,9 @@ pub struct Forecast {
     deviation: f64,
     n_valid: usize,
     targets: Vec<u32>,
-    centers: Vec<f64>,  // one point after the other
+    centers: Vec<f64>, // one point after the other
+    d_centers: Vec<f64>,
+    at: Vec<u32>, // the targets before which they lie, where they follow the samples
     features: Vec<f64>, // bumps, then samples before, one column after the other
     system: System,
     linear: System,
@@ -96,6 +98,8 @@ impl Forecast {
             n_valid: 0,
             targets: Vec::with_capacity(most),
             centers: Vec::new(),
+            d_centers: Vec::new(),
+            at: Vec::with_capacity(CENTERS),
             features: Vec::new(),
             system: System::default(),
             linear: System::default(),
@@ -114,6 +118,7 @@ impl Forecast {
         self.scaled.clear();
         let scale = 1.0 / self.deviation;
         self.scaled.extend(samples.iter().map(|s| s * scale));
+        self.at.clear();
         self.aim(self.shape.order, reach);
         if self.deviation.is_nan() || self.deviation <= 0.0 {
             self.targets.clear();
@@ -138,8 +143,11 @@ impl Forecast {
     pub fn place(&mut self) {
         let n = self.targets.len().min(CENTERS);
         self.centers.clear();
+        self.at.clear();
         for c in 0..n {
-            let t = self.targets[c * self.targets.len() / n] as usize;
+            let target = self.targets[c * self.targets.len() / n];
+            self.at.push(target);
+            let t = target as usize;
             let before = self.scaled[t - self.shape.order..t].iter().rev();
             self.centers.extend(before);
         }
@@ -288,7 +296,8 @@ impl Forecast {
         self.shape = shape;
     }
 
-    /// G of the samples that were read last, around the inducing points that were placed last. Its
+    /// G of the samples that were read last, around the inducing points that were placed last: if
+    /// that was after these samples were read, the points follow them, else they are held fixed. Its
     /// gradient, times `factor`, is added to `d_samples`. Also how G bends when another source of
     /// equal spectrum is added: −G grows by ½·bend·ε² with ε of it. `None` where it has no value.
     pub fn evaluate(&mut self, factor: f64, d_samples: &mut [f64]) -> Option<(f64, f64)> {
@@ -352,14 +361,20 @@ impl Forecast {
         };
         self.d_scaled.clear();
         self.d_scaled.resize(self.scaled.len(), 0.0);
+        self.d_centers.clear();
+        self.d_centers.resize(self.centers.len(), 0.0);
         let mut bend = 0.0;
         for (i, &t) in self.targets.iter().enumerate() {
             let t = t as usize;
             let mut slopes = [0.0; Shape::LONGEST];
+            let d = -factor * self.residuals[i] / (n as f64 * own);
             for (c, center) in self.centers.chunks_exact(order).enumerate() {
-                let bump = weights[c] * self.features[c * n + i];
+                let bump = twice * weights[c] * self.features[c * n + i];
+                let d_center = &mut self.d_centers[c * order..][..order];
                 for (l, center) in center.iter().enumerate() {
-                    slopes[l] += twice * bump * (self.features[(m + l) * n + i] - center);
+                    let slope = bump * (self.features[(m + l) * n + i] - center);
+                    slopes[l] += slope;
+                    d_center[l] += d * slope;
                 }
             }
             let linear_part = &weights[m..];
@@ -367,7 +382,6 @@ impl Forecast {
                 .iter_mut()
                 .zip(linear_part)
                 .for_each(|(s, v)| *s += v);
-            let d = -factor * self.residuals[i] / (n as f64 * own);
             let d_linear = factor * self.residuals_linear[i] / (n as f64 * linear);
             self.d_scaled[t] += d + d_linear;
             for l in 0..order {
@@ -376,7 +390,28 @@ impl Forecast {
             bend += spread(&slopes[..order]);
         }
         let bend = bend / (n as f64 * own) - spread(slope_linear) / linear;
+        self.pull_back_centers(-factor * twice * self.shape.noise / (n as f64 * own));
         bend.max(0.0)
+    }
+
+    /// Adds what inducing points that follow the samples have of the gradient: what the bumps have
+    /// of it, and `factor` times that of wᵀPw over −2/(ℓ²p).
+    fn pull_back_centers(&mut self, factor: f64) {
+        let (order, size) = (self.shape.order, self.system.size);
+        let weights = &self.system.solved;
+        let point = |c: usize| &self.centers[c * order..][..order];
+        for (i, &t) in self.at.iter().enumerate() {
+            for j in 0..self.at.len() {
+                let covariance = self.system.prior[i.max(j) * size + i.min(j)];
+                let both = factor * weights[i] * weights[j] * covariance;
+                for (l, (x, y)) in point(i).iter().zip(point(j)).enumerate() {
+                    self.d_centers[i * order + l] += both * (x - y);
+                }
+            }
+            for l in 0..order {
+                self.d_scaled[t as usize - 1 - l] += self.d_centers[i * order + l];
+            }
+        }
     }
 
     fn autocovariances(&self, covariances: &mut [f64]) {
@@ -628,7 +663,9 @@ mod tests {
         for (t, reach) in reach.iter_mut().enumerate().skip(90) {
             *reach = (t - 89) as u32;
         }
-        for (order, most) in [(1, 1000), (4, 1000), (3, 90)] {
+        let held_or_not = [true, false].into_iter();
+        let cases = held_or_not.flat_map(|held| [(held, 1, 1000), (held, 4, 1000), (held, 3, 90)]);
+        for (held, order, most) in cases {
             let shape = Shape {
                 order,
                 length: 0.7,
@@ -637,6 +674,9 @@ mod tests {
             let mut forecast = Forecast::new(shape, most);
             forecast.read(&samples, &reach);
             forecast.place();
+            if held {
+                forecast.read(&samples, &reach);
+            }
             let mut d = vec![0.0; n];
             forecast.evaluate(2.0, &mut d).unwrap();
             for t in (0..n).filter(|&t| t != 40) {
@@ -644,6 +684,9 @@ mod tests {
                     let mut moved = samples.clone();
                     moved[t] += step;
                     forecast.read(&moved, &reach);
+                    if !held {
+                        forecast.place();
+                    }
                     let mut unused = vec![0.0; n];
                     2.0 * forecast.evaluate(2.0, &mut unused).unwrap().0
                 };

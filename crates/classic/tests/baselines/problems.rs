@@ -165,3 +165,38 @@ fn innovations_that_are_not_gaussian_tell_sources_apart() {
         assert!(whole > 0.99 && gaps > 0.99, "{kind}: {whole}, {gaps}");
     }
 }
+
+/// Independent runs of one chaotic map or system, which share spectrum and distribution: what
+/// follows on what tells them apart, also with gaps.
+#[test]
+fn forecasts_that_are_not_linear_tell_sources_of_one_law_apart() {
+    for kind in [SourceKind::Logistic, SourceKind::Henon, SourceKind::Lorenz] {
+        let spec = ProblemSpec {
+            kind,
+            n_samples: 700,
+            noise: 0.01,
+            ..ProblemSpec::default()
+        };
+        let problem = spec.generate().unwrap();
+        let reference = problem.reference().unwrap();
+        let mac = |recording: &Recording, forecasts: bool| {
+            let fast = Fast {
+                forecasts,
+                ..Fast::default()
+            };
+            let found = fast.separate(recording, 3).unwrap();
+            assert!(found.convergence().converged, "{}", found.convergence());
+            match_sources(found.sources(), &reference).unwrap().mac()
+        };
+        let recording = problem.recording().unwrap();
+        let (whole, without) = (mac(&recording, true), mac(&recording, false));
+        let mut y = problem.observations.clone();
+        for t in (0..700).filter(|t| t % 97 < 5) {
+            y[(t, t % 6)] = f64::NAN;
+        }
+        let gaps = mac(&Recording::from_mat(y).unwrap(), true);
+        println!("{kind}: {whole:.4}, with gaps {gaps:.4}, without forecasts {without:.4}");
+        assert!(whole > 0.998 && gaps > 0.998, "{kind}: {whole}, {gaps}");
+        assert!(without < whole, "{kind}: {without}");
+    }
+}
