@@ -20,6 +20,11 @@ use strt_classic::{Fast, Method};
 /// 1000 × 6).
 const REFERENCE_VALUES: f64 = 6000.0;
 
+/// Automatic shares of the kernel energy: of an affine mixer, …
+pub(crate) const AFFINE_KERNEL: f64 = 0.7;
+/// … and of any other.
+pub(crate) const BENT_KERNEL: f64 = 0.3;
+
 sections! {
     /// Everything that decides a run. The same configuration, recording and seed give the same
     /// bits.
@@ -217,19 +222,22 @@ sections! {
         /// networks. 1 leaves the networks out.
         ///
         /// The kernel energy is the entropy of a Gaussian process with the autocovariances, or the
-        /// changing variances, that a source has, less what is not Gaussian in its innovations:
-        /// accurate from 300 samples on, where networks learn by heart, and blind to everything
-        /// that a linear predictor does not see. The energy `raw` has none.
+        /// changing variances, that a source has. Where that leaves the sources in doubt, what is
+        /// not Gaussian in its innovations is taken off, or what forecasts gain that are not linear.
+        /// It is accurate from 300 samples on, where networks learn by heart. The energy `raw` has
+        /// none.
         kernel: Option<f64> = None, within from_to(0.0, 1.0),
-            automatic "0.7 for the affine mixer, 0.3 otherwise; 0.95 for an affine mixer and \
-                       pieces of less than 16 samples; 0 with the energy `raw`, and where sources \
+            automatic "0.7 for the affine mixer, 0.3 otherwise (either counts as 0.9 where \
+                       innovations or forecasts are judged); 0.95 for an affine mixer and pieces \
+                       of less than 16 samples; 0 with the energy `raw`, and where sources \
                        are free in every sample of a recording that is not evaluated whole"
             |config, facts| Some(match config.weights.energy {
                 EnergyForm::Raw => 0.0,
                 EnergyForm::Log if config.is_long(facts) && config.has_free_samples() => 0.0,
                 // So few patches say next to nothing, and networks learn them by heart.
                 EnergyForm::Log if config.is_affine() && facts.piece < 16 => 0.95,
-                EnergyForm::Log => if config.is_affine() { 0.7 } else { 0.3 },
+                EnergyForm::Log if config.is_affine() => AFFINE_KERNEL,
+                EnergyForm::Log => BENT_KERNEL,
             });
         /// Weight λ_sep of the separation term.
         separation: Option<f64> = None, within at_least(0.0),

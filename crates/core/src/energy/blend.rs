@@ -30,9 +30,6 @@ pub(crate) struct Blend {
 
 /// What w is multiplied by until the sources have come to rest.
 const SEARCHING: f64 = 0.4;
-/// w at least where the kernel energy judges more than second moments: there it knows the place
-/// better than networks that have learned it by heart.
-const NOVEL: f64 = 0.9;
 
 impl Blend {
     pub fn new(networks: Transformer, kernel: Kernel, share: f64) -> Blend {
@@ -78,9 +75,7 @@ impl Energy for Blend {
         weight: f64,
         d_controller: &mut ControllerGradient,
     ) -> f64 {
-        let share = if self.kernel.judges_novelty() {
-            self.share.max(NOVEL)
-        } else if self.at_rest {
+        let share = if self.at_rest || self.kernel.judges_novelty() {
             self.share
         } else {
             SEARCHING * self.share

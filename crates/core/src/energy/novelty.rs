@@ -25,19 +25,19 @@ const MOST_TARGETS: usize = 1024;
 pub(crate) enum Judge {
     /// Innovations, by predictors from moments of `n_samples`, and the densities that were found.
     Innovations {
-        innovations: Innovations,
+        innovations: Box<Innovations>,
         densities: Vec<Density>,
         n_samples: usize,
     },
     /// Forecasts.
-    Forecasts(Forecast),
+    Forecasts(Box<Forecast>),
 }
 
 impl Judge {
     /// For predictors of at most `window` − 1 samples and moments of `n_samples`.
     pub fn innovations(densities: &[Density], window: usize, n_samples: usize) -> Judge {
         Judge::Innovations {
-            innovations: Innovations::new(window, 0),
+            innovations: Box::new(Innovations::new(window, 0)),
             densities: densities.to_vec(),
             n_samples,
         }
@@ -45,7 +45,7 @@ impl Judge {
 
     /// By functions of the shape that was found.
     pub fn forecasts(shape: Shape) -> Judge {
-        Judge::Forecasts(Forecast::new(shape, MOST_TARGETS))
+        Judge::Forecasts(Box::new(Forecast::new(shape, MOST_TARGETS)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::prepared::Prepared;
 use super::trainer::Start;
+use crate::config::{AFFINE_KERNEL, BENT_KERNEL};
 use crate::config::{AssignmentRule, Elimination, Init, MixerKind, Plan, Reason};
 use crate::energy::{Blend, Energy, Found, Transformer};
 use crate::mixer::{Mixer, MlpMixer};
@@ -10,6 +11,10 @@ use crate::tensors::Tensors;
 use crate::{Error, Result};
 use faer::Mat;
 use strt_classic::{Baseline, Components, Method, Unmixing};
+
+/// w where the kernel energy judges more than second moments and nobody has asked for another
+/// share: there it knows the place better than networks that have learned it by heart.
+const NOVEL_KERNEL: f64 = 0.9;
 
 /// The energy of the plan, or the caller's own.
 pub(super) fn energy(prepared: &Prepared, seed: u64, start: &Start) -> Result<Box<dyn Energy>> {
@@ -21,7 +26,12 @@ pub(super) fn energy(prepared: &Prepared, seed: u64, start: &Start) -> Result<Bo
         return Ok(match (kernel, plan.kernel) {
             (None, _) => Box::new(networks()?),
             (Some(kernel), 1.0) => Box::new(kernel),
-            (Some(kernel), share) => Box::new(Blend::new(networks()?, kernel, share)),
+            (Some(kernel), given) => {
+                let automatic = [AFFINE_KERNEL, BENT_KERNEL].contains(&given);
+                let novel = automatic && kernel.judges_novelty();
+                let share = if novel { NOVEL_KERNEL } else { given };
+                Box::new(Blend::new(networks()?, kernel, share))
+            }
         });
     };
     let energy = make(plan, rows, seed)?;

@@ -215,11 +215,14 @@ impl Judgement {
         }
         // Blocks are asked by moments, and so about sources that one form tells from all others.
         let by_variance = |pair: &Pair| pair.variance >= RESOLVED;
-        let forms: [(&Form, &dyn Fn(&Pair) -> bool); 2] =
-            [(&spectrum, &Pair::by_spectrum), (&variance, &by_variance)];
-        for (form, tells) in forms {
+        let told_from_all = |tells: &dyn Fn(&Pair) -> bool| -> Vec<usize> {
             let told = |&k: &usize| self.others(k).all(|j| tells(self.pair(k, j)));
-            let told: Vec<usize> = (0..self.n_sources).filter(told).collect();
+            (0..self.n_sources).filter(told).collect()
+        };
+        for (form, told) in [
+            (&spectrum, told_from_all(&Pair::by_spectrum)),
+            (&variance, told_from_all(&by_variance)),
+        ] {
             if told.is_empty() {
                 continue;
             }
