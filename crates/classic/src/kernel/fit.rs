@@ -244,6 +244,7 @@ impl Fitted {
             },
             forms: self.forms,
             beside: self.beside,
+            saved: self.saved,
             densities: self.densities,
             shape: self.shape,
             moments: self.moments,

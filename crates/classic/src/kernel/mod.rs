@@ -128,6 +128,8 @@ pub struct Solution {
     /// What is judged beside these, where it tells sources apart or describes them better than
     /// anything else.
     pub beside: Beside,
+    /// Nats per sample, of all sources together, by which that describes them better.
+    pub saved: f64,
     /// The densities that innovations have, where they are judged.
     pub densities: Vec<Density>,
     /// The shape of functions that forecast, where forecasts are judged.

@@ -24,6 +24,10 @@ const UNCERTAIN_LEAD: usize = 500;
 /// … within these bounds.
 const UNCERTAIN_STEPS: (usize, usize) = (500, 1500);
 
+/// Nats per sample and source that forecasts must gain where the mixing is bent. Bends alone let
+/// Gaussian sources seem to gain up to 0.08; chaotic ones gain 0.17 and more behind three layers.
+const BENT_GAIN: f64 = 0.12;
+
 /// What the kernel energy found.
 #[derive(Debug)]
 pub(crate) struct Kernels {
@@ -77,7 +81,12 @@ impl Kernels {
                 sufficient: false,
             }));
         };
-        let found = fast.solve(&components)?;
+        let mut found = fast.solve(&components)?;
+        let bent = config.mixer.kind != MixerKind::Affine;
+        if bent && found.beside != Beside::Nothing && found.saved < BENT_GAIN * k as f64 {
+            let forecasts = false;
+            found = Fast { forecasts, ..fast }.solve(&components)?;
+        }
         // Without steps nobody asks.
         let certain = plan.steps == 0
             || found.beside != Beside::Nothing
