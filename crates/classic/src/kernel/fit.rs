@@ -162,7 +162,7 @@ impl Fitted {
         // A density is chosen for where the search stood, and the search goes on where it led.
         let mut minimum = None;
         for _ in 0..SETTLINGS {
-            let here = contrast.at(a)?;
+            let here = contrast.by_moments(a)?;
             if contrast.choose(&here, Choice::Settle) == 0.0 {
                 return None;
             }
@@ -256,7 +256,7 @@ impl Fitted {
 /// Gaussian sources lead nowhere.
 fn search(contrast: &mut Contrast<'_>, mut a: Mat<f64>) -> Option<Point> {
     for round in 0..SEARCHES {
-        let here = contrast.at(a)?;
+        let here = contrast.by_moments(a)?;
         let beyond = contrast.choose(&here, Choice::Search);
         if round >= contrast.novelty.patience() && beyond == 0.0 {
             return None;
@@ -352,7 +352,7 @@ fn search_near(
         moments,
         novelty,
     };
-    let here = contrast.at(a.clone())?;
+    let here = contrast.by_moments(a.clone())?;
     contrast.choose(&here, Choice::Settle);
     let Limits {
         tolerance,

@@ -12,10 +12,10 @@
 //! chaotic or nonlinear system, which have one spectrum and one distribution, are told apart by it.
 //! A function has few weights where a network has thousands, and learns from some hundred samples.
 //!
-//! In: samples of a source, of any scale. Out: G with its gradient in the samples, and whether it is
-//! more than chance. What is made of it is the caller's business.
+//! In: samples of a source, of any scale. Out: G with its gradient in the samples, and whether it
+//! is more than chance. What is made of it is the caller's business.
 
-use std::f64::consts::TAU;
+use super::ridge::Ridge;
 
 /// Inducing points.
 const CENTERS: usize = 32;
@@ -27,8 +27,9 @@ pub(super) const CHANCE: f64 = 6.0;
 const JITTER: f64 = 1e-6;
 /// λ of the linear forecast that G is measured from.
 const LINEAR_NOISE: f64 = 1e-6;
-/// Orders and noises of linear forecasts that a function must excel.
+/// Orders of linear forecasts that a function must excel, …
 const LINEAR_ORDERS: [usize; 4] = [2, 4, 8, 12];
+/// … and their noises.
 const LINEAR_NOISES: [f64; 5] = [1e-4, 1e-3, 1e-2, 0.1, 1.0];
 
 /// What kind of function.
@@ -80,8 +81,8 @@ pub struct Forecast {
     d_centers: Vec<f64>,
     at: Vec<u32>, // the targets before which they lie, where they follow the samples
     features: Vec<f64>, // bumps, then samples before, one column after the other
-    system: System,
-    linear: System,
+    system: Ridge,
+    linear: Ridge,
     residuals: Vec<f64>,
     residuals_linear: Vec<f64>,
 }
@@ -101,8 +102,8 @@ impl Forecast {
             d_centers: Vec::new(),
             at: Vec::with_capacity(CENTERS),
             features: Vec::new(),
-            system: System::default(),
-            linear: System::default(),
+            system: Ridge::default(),
+            linear: Ridge::default(),
             residuals: Vec::new(),
             residuals_linear: Vec::new(),
         }
@@ -200,26 +201,26 @@ impl Forecast {
         }
     }
 
-    /// Learns a function of this shape from the samples that were read last, around inducing points
-    /// that are placed there. Gives its evidence in nats, and `None` where there is none.
-    fn evidence(&mut self, shape: Shape) -> Option<f64> {
+    /// Takes what functions of this order and length are made of, around inducing points that are
+    /// placed in the samples that were read last.
+    fn build(&mut self, shape: Shape) {
         self.shape = shape;
         self.place();
-        if self.centers.is_empty() {
-            return None;
-        }
         self.fill_features();
-        let (n, y) = (self.targets.len(), self.mean_square());
-        let targets = self.targets.iter().map(|&t| self.scaled[t as usize]);
-        self.residuals.clear();
-        self.residuals.extend(targets);
+        gather(&self.scaled, &self.targets, &mut self.residuals);
         self.system.sum(&self.features, &self.residuals);
-        self.system.solve(shape.noise)?;
-        let unexplained = y - self.system.explained() / n as f64;
-        self.system.evidence(n, unexplained, shape.noise)
     }
 
-    /// Of the targets.
+    /// The evidence in nats for the best function of those that were built, with this noise; `None`
+    /// where there is none.
+    fn evidence(&mut self, noise: f64) -> Option<f64> {
+        let (n, y) = (self.targets.len(), self.mean_square());
+        self.system.solve(noise)?;
+        let unexplained = y - self.system.explained() / n as f64;
+        self.system.evidence(n, unexplained, noise)
+    }
+
+    /// The mean square of the targets.
     fn mean_square(&self) -> f64 {
         let square = |&t: &u32| self.scaled[t as usize].powi(2);
         self.targets.iter().map(square).sum::<f64>() / self.targets.len() as f64
@@ -238,9 +239,7 @@ impl Forecast {
                 .map(|t| before(t).copied().unwrap_or(0.0));
             self.features.extend(column);
         }
-        self.residuals.clear();
-        let targets = self.targets.iter().map(|&t| self.scaled[t as usize]);
-        self.residuals.extend(targets);
+        gather(&self.scaled, &self.targets, &mut self.residuals);
         let y = self.mean_square();
         let mut best: Option<f64> = None;
         for order in LINEAR_ORDERS {
@@ -271,8 +270,14 @@ impl Forecast {
             return vec![f64::NEG_INFINITY; shapes.len()];
         }
         let linear = self.linear_evidence();
+        let mut built: Option<Shape> = None;
         let beyond = |shape: &Shape| {
-            let nats = self.evidence(*shape).zip(linear);
+            let same = |built: Shape| (built.order, built.length) == (shape.order, shape.length);
+            if !built.is_some_and(same) {
+                self.build(*shape);
+                built = Some(*shape);
+            }
+            let nats = self.evidence(shape.noise).zip(linear);
             nats.map_or(f64::NEG_INFINITY, |(own, linear)| own - linear - CHANCE)
         };
         let beyond = shapes.iter().map(beyond).collect();
@@ -297,18 +302,17 @@ impl Forecast {
     }
 
     /// G of the samples that were read last, around the inducing points that were placed last: if
-    /// that was after these samples were read, the points follow them, else they are held fixed. Its
-    /// gradient, times `factor`, is added to `d_samples`. Also how G bends when another source of
-    /// equal spectrum is added: −G grows by ½·bend·ε² with ε of it. `None` where it has no value.
+    /// that was after these samples were read, the points follow them, else they are held fixed.
+    /// Its gradient, times `factor`, is added to `d_samples`. Also how G bends when another source
+    /// of equal spectrum is added: −G grows by ½·bend·ε² with ε of it. `None` where it has no
+    /// value.
     pub fn evaluate(&mut self, factor: f64, d_samples: &mut [f64]) -> Option<(f64, f64)> {
         let (n, order, m) = (self.targets.len(), self.shape.order, self.n_centers());
         if n < 2 * (m + order) || m == 0 {
             return None;
         }
         self.fill_features();
-        self.residuals.clear();
-        let targets = self.targets.iter().map(|&t| self.scaled[t as usize]);
-        self.residuals.extend(targets);
+        gather(&self.scaled, &self.targets, &mut self.residuals);
         self.system.sum(&self.features, &self.residuals);
         self.system.solve(self.shape.noise)?;
         self.linear.resize(order);
@@ -319,9 +323,7 @@ impl Forecast {
         let own = self
             .system
             .error(&self.features, &mut self.residuals, self.shape.noise);
-        self.residuals_linear.clear();
-        let targets = self.targets.iter().map(|&t| self.scaled[t as usize]);
-        self.residuals_linear.extend(targets);
+        gather(&self.scaled, &self.targets, &mut self.residuals_linear);
         let before = &self.features[m * n..];
         let noise = n as f64 * LINEAR_NOISE;
         let linear = self.linear.error(before, &mut self.residuals_linear, noise);
@@ -429,153 +431,15 @@ impl Forecast {
     }
 }
 
+/// The targets among samples, in place of `slot`.
+fn gather(samples: &[f64], targets: &[u32], slot: &mut Vec<f64>) {
+    slot.clear();
+    slot.extend(targets.iter().map(|&t| samples[t as usize]));
+}
+
 /// |x − y|².
 fn apart(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum()
-}
-
-/// min_w |y − Φw|² + λ·wᵀPw, with the memory that it needs; matrices by rows, lower halves.
-#[derive(Clone, Debug, Default)]
-struct System {
-    size: usize,
-    prior: Vec<f64>,   // P
-    gram: Vec<f64>,    // Φᵀ·Φ
-    product: Vec<f64>, // Φᵀ·y
-    factor: Vec<f64>,
-    solved: Vec<f64>, // w
-}
-
-impl System {
-    fn resize(&mut self, size: usize) {
-        self.size = size;
-        for matrix in [&mut self.prior, &mut self.gram, &mut self.factor] {
-            matrix.resize(size * size, 0.0);
-        }
-        self.product.resize(size, 0.0);
-        self.solved.resize(size, 0.0);
-    }
-
-    fn set_prior_to_identity(&mut self) {
-        self.prior.fill(0.0);
-        (0..self.size).for_each(|i| self.prior[i * (self.size + 1)] = 1.0);
-    }
-
-    /// Takes Φ, one column after the other, and y.
-    fn sum(&mut self, features: &[f64], y: &[f64]) {
-        let n = y.len();
-        let column = |i: usize| &features[i * n..][..n];
-        for i in 0..self.size {
-            for j in 0..=i {
-                self.gram[i * self.size + j] = dot(column(i), column(j));
-            }
-            self.product[i] = dot(column(i), y);
-        }
-    }
-
-    /// Takes the columns of another from `first` on.
-    fn part_of(&mut self, other: &System, first: usize) {
-        for i in 0..self.size {
-            let row = &other.gram[(first + i) * other.size + first..][..=i];
-            self.gram[i * self.size..][..=i].copy_from_slice(row);
-            self.product[i] = other.product[first + i];
-        }
-    }
-
-    /// Finds w. `None` where Φᵀ·Φ + λ·P is not positive definite.
-    fn solve(&mut self, noise: f64) -> Option<()> {
-        let both = self.gram.iter().zip(&self.prior);
-        let total = self.factor.iter_mut().zip(both);
-        total.for_each(|(slot, (gram, prior))| *slot = gram + noise * prior);
-        factorize(&mut self.factor, self.size)?;
-        self.solved.copy_from_slice(&self.product);
-        let (n, l, x) = (self.size, &self.factor, &mut self.solved);
-        for i in 0..n {
-            let known = dot(&l[i * n..][..i], &x[..i]);
-            x[i] = (x[i] - known) / l[i * n + i];
-        }
-        for i in (0..n).rev() {
-            x[i] /= l[i * n + i];
-            let found = x[i];
-            for j in 0..i {
-                x[j] -= l[i * n + j] * found;
-            }
-        }
-        Some(())
-    }
-
-    /// |y|² less the minimum.
-    fn explained(&self) -> f64 {
-        dot(&self.product, &self.solved)
-    }
-
-    /// The minimum over n, with y − Φw in place of y.
-    fn error(&self, features: &[f64], y: &mut [f64], noise: f64) -> f64 {
-        let n = y.len();
-        for (column, w) in features.chunks_exact(n).zip(&self.solved) {
-            y.iter_mut().zip(column).for_each(|(y, x)| *y -= w * x);
-        }
-        let mut penalty = 0.0;
-        for (i, w) in self.solved.iter().enumerate() {
-            let row = &self.prior[i * self.size..][..=i];
-            penalty += w * (2.0 * dot(&row[..i], &self.solved[..i]) + row[i] * w);
-        }
-        (dot(y, y) + noise * penalty) / n as f64
-    }
-
-    /// Logarithm of the probability of n samples of which so much is unexplained on average, with
-    /// the scale that makes it largest.
-    fn evidence(&mut self, n: usize, unexplained: f64, noise: f64) -> Option<f64> {
-        let log_total = log_determinant(&self.factor, self.size);
-        self.factor.copy_from_slice(&self.prior);
-        factorize(&mut self.factor, self.size)?;
-        let log_prior = log_determinant(&self.factor, self.size);
-        let (n, m) = (n as f64, self.size as f64);
-        let log_determinant = log_total - log_prior + (n - m) * noise.ln();
-        let scale = (unexplained / noise).max(f64::MIN_POSITIVE);
-        let evidence = -0.5 * (n * (TAU * scale).ln() + n + log_determinant);
-        evidence.is_finite().then_some(evidence)
-    }
-}
-
-/// The Cholesky factor in place of the lower half of a matrix; `None` where it has none.
-fn factorize(matrix: &mut [f64], n: usize) -> Option<()> {
-    for i in 0..n {
-        for j in 0..=i {
-            let (before, row) = matrix.split_at_mut(i * n);
-            let known = if i == j {
-                dot(&row[..j], &row[..j])
-            } else {
-                dot(&row[..j], &before[j * n..][..j])
-            };
-            let rest = row[j] - known;
-            row[j] = if i == j {
-                if rest.is_nan() || rest <= 0.0 {
-                    return None;
-                }
-                rest.sqrt()
-            } else {
-                rest / before[j * n + j]
-            };
-        }
-    }
-    Some(())
-}
-
-fn log_determinant(factor: &[f64], n: usize) -> f64 {
-    (0..n).map(|i| 2.0 * factor[i * n + i].ln()).sum()
-}
-
-/// In eight sums, which a processor makes at once.
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (mut xs, mut ys) = (x.chunks_exact(8), y.chunks_exact(8));
-    for (x, y) in (&mut xs).zip(&mut ys) {
-        for i in 0..8 {
-            sums[i] += x[i] * y[i];
-        }
-    }
-    let rest = xs.remainder().iter().zip(ys.remainder());
-    sums.iter().sum::<f64>() + rest.map(|(x, y)| x * y).sum::<f64>()
 }
 
 #[cfg(test)]

@@ -9,8 +9,7 @@
 //! fixed until they are chosen anew, so that a search has one function to minimise; weights are
 //! learned wherever it looks.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, ColMut, Mat, MatRef, Par};
+use faer::{ColMut, Mat, MatRef};
 use rayon::prelude::*;
 use strt_signal::rows::RowsView;
 
@@ -51,15 +50,10 @@ impl Forecasts {
         self.shape
     }
 
-    fn place(&mut self, a: &Mat<f64>) {
-        let (s, samples) = (self.s.as_mut(), &self.seen.samples);
-        matmul(s, Accum::Replace, samples, a, 1.0, Par::Seq);
-    }
-
     /// Chooses the shape and inducing points for the sources of A, and whose forecasts count. Gives
-    /// Σ_k of the nats per sample by which functions describe a source better than linear forecasts.
+    /// Σ_k of the nats per sample by which functions describe a source better than linear ones.
     pub fn choose(&mut self, a: &Mat<f64>, choice: Choice) -> f64 {
-        self.place(a);
+        self.seen.unmix(a, &mut self.s);
         let shapes: Vec<Shape> = match choice {
             Choice::Search => vec![Shape::SEARCH],
             Choice::Settle => Shape::all().collect(),
@@ -75,7 +69,7 @@ impl Forecasts {
         self.shape = shapes[best];
         let mut sum = 0.0;
         for (j, forecast) in self.sources.iter_mut().enumerate() {
-            // A mixture of two chaotic sources is not linear either, and one of many hardly differs.
+            // Of mixtures, what is less than chance leads somewhere too.
             let nats = match choice {
                 Choice::Search => beyond[j][best] + CHANCE,
                 Choice::Settle => beyond[j][best],
@@ -92,7 +86,7 @@ impl Forecasts {
     /// The value at A; its gradient is added to `d_a`, and what it adds to the second derivatives
     /// of every source's row put in place of `bends`.
     pub fn evaluate(&mut self, a: &Mat<f64>, d_a: &mut Mat<f64>, bends: &mut [f64]) -> f64 {
-        self.place(a);
+        self.seen.unmix(a, &mut self.s);
         self.d_s.fill(0.0);
         let (s, reach, taken) = (&self.s, &self.seen.reach, &self.taken);
         let gradients: Vec<ColMut<'_, f64>> = self.d_s.col_iter_mut().collect();
@@ -112,15 +106,7 @@ impl Forecasts {
             value -= gain;
             *slot = bend;
         }
-        let d_s = &self.d_s;
-        matmul(
-            d_a.as_mut(),
-            Accum::Add,
-            self.seen.samples.transpose(),
-            d_s,
-            1.0,
-            Par::Seq,
-        );
+        self.seen.pull_back(&self.d_s, d_a);
         value
     }
 }

@@ -58,7 +58,15 @@ pub(super) struct Contrast<'a> {
 
 impl Contrast<'_> {
     /// F at A; `None` where it has no value.
-    pub fn at(&mut self, mut a: Mat<f64>) -> Option<Point> {
+    pub fn at(&mut self, a: Mat<f64>) -> Option<Point> {
+        let mut point = self.by_moments(a)?;
+        let Point { a, d_a, bends, .. } = &mut point;
+        point.value += self.novelty.evaluate(a, d_a, bends);
+        point.value.is_finite().then_some(point)
+    }
+
+    /// The part of F that is of second moments alone: all that choosing the rest asks for.
+    pub fn by_moments(&mut self, mut a: Mat<f64>) -> Option<Point> {
         let (k, q) = (a.ncols(), self.moments.len());
         for j in 0..k {
             let norm = a.col(j).norm_l2();
@@ -77,8 +85,7 @@ impl Contrast<'_> {
                 .energy
                 .log_deviation(slot, gradients.col_as_slice_mut(j));
         }
-        let (mut d_a, mut bends) = (Mat::zeros(k, k), vec![0.0; k]);
-        value += self.novelty.evaluate(&a, &mut d_a, &mut bends);
+        let (d_a, bends) = (Mat::zeros(k, k), vec![0.0; k]);
         value.is_finite().then_some(Point {
             a,
             value,

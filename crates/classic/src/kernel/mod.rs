@@ -8,14 +8,15 @@
 //! one that describes the sources in fewer bits is taken ([`Solution`]): sources of changing
 //! variance need the second, and all others must not have it. Where a recording has sources of both
 //! kinds, or spectra that change, every source takes the form that suits it. Where the spectrum is
-//! taken and does not tell the sources apart, and innovations are not Gaussian, both are judged
-//! together ([`Innovations`]): that tells sources of one spectrum apart, and independent samples.
+//! taken and does not tell the sources apart, more is judged with it, if that describes them in
+//! fewer bits: innovations that are not Gaussian ([`Innovations`]) tell sources of one spectrum
+//! apart, and independent samples; forecasts that are not linear ([`Forecast`]) tell sources of one
+//! law apart, such as runs of a chaotic system.
 //!
 //! The criterion is the largest entry of the relative gradient. For stationary Gaussian sources
 //! this is a maximum-likelihood estimate (D.-T. Pham and P. Garat, *Blind separation of mixture of
 //! independent sources through a quasi-maximum likelihood approach*, IEEE Trans. Signal Processing
-//! 45(7), 1997). Sources with equal spectra, equal changes of variance and Gaussian innovations
-//! stay mixed.
+//! 45(7), 1997). Gaussian sources with equal spectra and equal changes of variance stay mixed.
 
 mod blocks;
 mod density;
@@ -29,6 +30,7 @@ mod minimize;
 mod moments;
 mod nongaussian;
 mod novelty;
+mod ridge;
 mod stretches;
 mod toeplitz;
 
@@ -249,8 +251,8 @@ impl Fast {
 }
 
 /// The unmixing near `a` at which forms of these kinds have their minimum over a part of the
-/// recording, columns of norm 1: what the part alone makes of sources that the whole has found;
-/// and by what is judged beside them. `None` where the energy has no value at `a`.
+/// recording, by these and by what is judged beside them; columns of norm 1: what the part alone
+/// makes of sources that the whole has found. `None` where the energy has no value at `a`.
 pub fn refit(
     components: &Components<'_>,
     part: Range<usize>,

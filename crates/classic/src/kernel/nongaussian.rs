@@ -8,8 +8,7 @@
 //! it bends. Which predictor and which density a source has is held fixed until it is chosen anew,
 //! so that a search has one function to minimise. Of long recordings stretches are looked at.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Mat, MatRef};
 use strt_signal::rows::RowsView;
 
 use super::density::Density;
@@ -43,11 +42,6 @@ impl NonGaussian {
         }
     }
 
-    fn place(&mut self, a: &Mat<f64>) {
-        let (s, samples) = (self.s.as_mut(), &self.seen.samples);
-        matmul(s, Accum::Replace, samples, a, 1.0, Par::Seq);
-    }
-
     /// Chooses predictors and densities of the sources of A, whose moments are the columns of
     /// `moments` (lags 0, 1, … first), over `n_valid` samples. Gives Σ_k of what J exceeds chance
     /// by.
@@ -58,7 +52,7 @@ impl NonGaussian {
         n_valid: usize,
         choice: Choice,
     ) -> f64 {
-        self.place(a);
+        self.seen.unmix(a, &mut self.s);
         let mut sum = 0.0;
         for (j, innovations) in self.sources.iter_mut().enumerate() {
             innovations.predict(moments.col_as_slice(j), n_valid);
@@ -85,7 +79,7 @@ impl NonGaussian {
     /// The value at A; its gradient is added to `d_a`, and what it adds to the second derivatives
     /// of every source's row put in place of `bends`.
     pub fn evaluate(&mut self, a: &Mat<f64>, d_a: &mut Mat<f64>, bends: &mut [f64]) -> f64 {
-        self.place(a);
+        self.seen.unmix(a, &mut self.s);
         self.d_s.fill(0.0);
         bends.fill(0.0);
         let mut value = 0.0;
@@ -99,15 +93,7 @@ impl NonGaussian {
             value -= SHARE * negentropy;
             bends[j] = SHARE * bend;
         }
-        let d_s = &self.d_s;
-        matmul(
-            d_a.as_mut(),
-            Accum::Add,
-            self.seen.samples.transpose(),
-            d_s,
-            1.0,
-            Par::Seq,
-        );
+        self.seen.pull_back(&self.d_s, d_a);
         value
     }
 }

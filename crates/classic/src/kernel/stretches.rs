@@ -1,7 +1,8 @@
 //! What is looked at of a recording where its samples are needed and not only their moments: all of
 //! it, or of a long one some stretches, evenly spread.
 
-use faer::{Mat, MatRef};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par};
 use std::ops::Range;
 use strt_signal::rows::RowsView;
 
@@ -36,6 +37,17 @@ impl Stretches {
             samples,
             reach: all,
         }
+    }
+
+    /// The sources of A in place of `s` (n×K).
+    pub fn unmix(&self, a: &Mat<f64>, s: &mut Mat<f64>) {
+        matmul(s.as_mut(), Accum::Replace, &self.samples, a, 1.0, Par::Seq);
+    }
+
+    /// Adds the gradient in A that a gradient in the sources has.
+    pub fn pull_back(&self, d_s: &Mat<f64>, d_a: &mut Mat<f64>) {
+        let samples = self.samples.transpose();
+        matmul(d_a.as_mut(), Accum::Add, samples, d_s, 1.0, Par::Seq);
     }
 }
 

@@ -33,11 +33,11 @@ const BENT_GAIN: f64 = 0.12;
 pub(crate) struct Kernels {
     /// What kernel energies read.
     pub data: KernelData,
-    /// What is judged beside second moments, …
+    /// What is judged beside second moments.
     pub beside: Beside,
-    /// … the densities of innovations that are not Gaussian …
+    /// The densities of innovations that are not Gaussian, where these are judged.
     pub densities: Vec<Density>,
-    /// … or the shape of functions that forecast.
+    /// The shape of functions that forecast, where these are judged.
     pub shape: Option<Shape>,
     /// Where the energy is least, ordered by correlation time; `None` where too few samples are
     /// there, and for data that another recording has whitened.

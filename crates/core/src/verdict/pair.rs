@@ -15,9 +15,7 @@ pub(super) enum Witness {
     Spectrum,
     Variance,
     Innovations,
-    /// With the angle between the halves of the recording, in radians.
     Forecast,
-    /// Likewise.
     Networks,
 }
 
@@ -36,9 +34,9 @@ pub(super) struct Pair {
     /// Whether they are the sum and the difference of two that have the same power everywhere:
     /// then no witness tells them.
     pub locked: bool,
-    /// The variance of the angle because of a correlation by chance, …
+    /// The variance of the angle because of a correlation by chance.
     pub chance: f64,
-    /// … and of that at which spectra have them.
+    /// The variance of the angle at which spectra have the pair.
     pub angle: f64,
 }
 
@@ -113,9 +111,12 @@ impl Pair {
     /// The variance of the angle of the pair under the witness that knows it best.
     pub fn variance_of_angle(&self) -> f64 {
         let best = self.heard().map(|(.., variance)| variance);
-        let unheard = || match self.locked {
-            true => f64::INFINITY,
-            false => parabola(self.spectrum.max(self.variance).max(self.innovations)),
+        let unheard = || {
+            if self.locked {
+                f64::INFINITY
+            } else {
+                parabola(self.spectrum.max(self.variance).max(self.innovations))
+            }
         };
         self.chance + best.min_by(f64::total_cmp).unwrap_or_else(unheard)
     }
