@@ -167,7 +167,7 @@ impl Inspect for Trainer {
 
     fn judged_beside(&self) -> Beside {
         let kernels = self.prepared.kernels.as_ref();
-        kernels.map_or(Beside::Nothing, |kernels| kernels.beside)
+        kernels.map_or(Beside::Nothing, |kernels| kernels.novel.kind())
     }
 
     fn mixer(&self) -> &dyn Mixer {

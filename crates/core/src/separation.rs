@@ -172,6 +172,7 @@ impl Separation {
         }
         let mut networks = Tensors::default();
         model.energy.save_parameters(&mut networks);
+        let novel = prepared.judges_novelty();
         let mut separation = Separation {
             record: Record {
                 config: prepared.plan.config().clone(),
@@ -200,7 +201,10 @@ impl Separation {
                 pieces: prepared.rows.to_pieces(),
             },
         };
-        separation.record.restarts = vec![separation.summary()];
+        separation.record.restarts = vec![RestartSummary {
+            novel,
+            ..separation.summary()
+        }];
         separation
     }
 
@@ -478,12 +482,15 @@ impl Separation {
     }
 
     pub(crate) fn summary(&self) -> RestartSummary {
+        let mut restarts = self.record.restarts.iter();
+        let own = restarts.find(|known| known.restart == self.record.restart);
         RestartSummary {
             restart: self.record.restart,
             seed: self.record.seed,
             objective: self.record.smoothed_objective,
             stop: self.record.stop,
             converged: self.record.converged,
+            novel: own.is_some_and(|own| own.novel),
             agreement: None,
             agreement_by_source: Vec::new(),
         }

@@ -8,6 +8,7 @@ mod common;
 use common::{STEPS, affine, in_pieces, neural, nonlinear, paper, recording, settling, with_gaps};
 use faer::MatRef;
 use std::ops::ControlFlow;
+use strt_synth::{ProblemSpec, SourceKind};
 use strtransformer::config::{AssignmentRule, EngineKind, MixerKind};
 use strtransformer::controller::ControllerState;
 use strtransformer::objective::Terms;
@@ -17,6 +18,9 @@ use strtransformer::train::{
     separate_observed,
 };
 use strtransformer::{Config, Recording, Separation, Trainer};
+
+/// What bent sources were found to be told apart by, in a checkpoint.
+const NOVEL: &str = "turning.novel";
 
 type Fingerprint = Vec<(&'static str, Vec<u64>)>;
 
@@ -435,6 +439,44 @@ fn a_run_that_has_settled_stays_so_when_resumed_at_any_step() {
     assert!(bent.len() < STEPS);
     let separation = trainer.finish();
     assert!(separation.converged() && separation.turned().is_some());
+}
+
+/// Bent sources that are turned, and what is judged from then on.
+#[test]
+fn a_run_resumed_after_its_sources_were_turned_judges_what_it_judged() {
+    let spec = ProblemSpec {
+        kind: SourceKind::LaplaceAr,
+        n_samples: 500,
+        n_channels: 4,
+        seed: 5,
+        ..ProblemSpec::default()
+    };
+    let recording = spec.generate().unwrap().recording().unwrap();
+    let mut config = settling();
+    config.optimizer.steps = Some(2 * STEPS);
+    check_every_checkpoint("turned", &recording, &config);
+    let (one_thread, _) = run(&recording, &config);
+    config.threads = 3;
+    let (three_threads, _) = run(&recording, &config);
+    same("three threads", &one_thread, &three_threads);
+    let mut checkpoint = last_checkpoint(&recording, &config);
+    assert_eq!(checkpoint.convergence.turns, 1);
+    let judged = checkpoint.tensors.get(NOVEL).unwrap();
+    assert_eq!(judged.shape(), (6, 1), "one number for every density");
+    // What it says must be something that can be judged.
+    for (numbers, expected) in [
+        (
+            vec![0.0, 2.0, 0.0, 0.0, 0.0, 0.0],
+            "0 or 1 for every density",
+        ),
+        (vec![3.0, 1.0, 0.1], "order, length and noise"),
+        (vec![1.0], "three or six numbers"),
+    ] {
+        checkpoint.tensors.put_vector(NOVEL, &numbers);
+        let resumed = Trainer::resume(&recording, &checkpoint, Start::default());
+        let error = resumed.err().expect("should be refused").to_string();
+        assert!(error.contains(NOVEL) && error.contains(expected), "{error}");
+    }
 }
 
 #[test]

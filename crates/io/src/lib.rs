@@ -137,8 +137,8 @@
 //! `state`: `samples` (T), `channel_names` (m strings), `sampling_rate` (or null), `stop`
 //! (`settled`, `step_limit`, `interrupted`, `diverged`), `converged`, `turned` (how far the sources
 //! still turned, in radians, or null), `steps`, `seed` and `restart` of the restart that was kept,
-//! `restarts` (for each: `restart`, `seed`, `objective`, `stop`, `converged`, `agreement`,
-//! `agreement_by_source`),
+//! `restarts` (for each: `restart`, `seed`, `objective`, `stop`, `converged`, `novel`,
+//! `agreement`, `agreement_by_source`),
 //! `smoothed_objective`, `terms` (`total`, `reconstruction`, `structure`, `separation`,
 //! `smoothness`, `entropy`, `gap`), `pieces` (samples of every piece of the recording; left out
 //! where it is one).

@@ -75,6 +75,8 @@ struct RestartRecord {
     stop: StopReason,
     converged: bool,
     #[serde(default)]
+    novel: bool,
+    #[serde(default)]
     agreement: Option<f64>,
     #[serde(default)]
     agreement_by_source: Vec<f64>,

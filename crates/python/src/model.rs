@@ -283,6 +283,7 @@ impl Model {
             dict.set_item("objective", restart.objective)?;
             dict.set_item("stop_reason", name(restart.stop))?;
             dict.set_item("converged", restart.converged)?;
+            dict.set_item("novel", restart.novel)?;
             dict.set_item("agreement", restart.agreement)?;
             dict.set_item("agreement_by_source", &restart.agreement_by_source)?;
             Ok(dict)

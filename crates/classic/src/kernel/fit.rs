@@ -10,13 +10,11 @@ use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
 use super::Solution;
-use super::density::Density;
 use super::energy::SourceEnergy;
-use super::forecast::Shape;
 use super::form::Form;
 use super::minimize::{Contrast, Minimum, Point, log_det};
 use super::moments::Moments;
-use super::novelty::{Beside, Choice, Novelty};
+use super::novelty::{Beside, Choice, Novel, Novelty};
 use crate::{Components, Unmixing};
 
 /// By how many nats per sample all sources together must be described better with a choice of forms
@@ -62,12 +60,7 @@ impl Limits {
 pub(super) struct Fitted {
     /// Those of which every source takes one.
     pub forms: Vec<Form>,
-    /// What else is judged.
-    pub beside: Beside,
-    /// The densities that innovations have, where these are not Gaussian.
-    densities: Vec<Density>,
-    /// The shape that forecasts have, where these are not linear.
-    shape: Option<Shape>,
+    novel: Novel, // what else is judged
     moments: Moments,
     minimum: Minimum,
     saved: f64, // nats per sample that this saves
@@ -91,9 +84,7 @@ impl Fitted {
     fn gaussian(forms: Vec<Form>, moments: Moments, minimum: Minimum) -> Fitted {
         Fitted {
             forms,
-            beside: Beside::Nothing,
-            densities: Vec::new(),
-            shape: None,
+            novel: Novel::Nothing,
             moments,
             minimum,
             saved: 0.0,
@@ -177,16 +168,9 @@ impl Fitted {
         }
         let minimum = minimum?;
         let saved = contrast.choose(&minimum.point, Choice::Settle);
-        let (densities, shape) = match &contrast.novelty {
-            Novelty::Nothing => (Vec::new(), None),
-            Novelty::Innovations(innovations) => (innovations.densities(), None),
-            Novelty::Forecasts(forecasts) => (Vec::new(), Some(forecasts.shape())),
-        };
         Some(Fitted {
             forms: self.forms.clone(),
-            beside,
-            densities,
-            shape,
+            novel: contrast.novelty.found(),
             moments: moments.clone(),
             minimum,
             saved,
@@ -216,7 +200,8 @@ impl Fitted {
 
     /// The largest angle between a source as each half of the recording has it.
     pub fn disagreement(&self, components: &Components<'_>) -> f64 {
-        disagreement(components, &self.forms, self.beside, &self.minimum.point.a)
+        let (beside, a) = (self.novel.kind(), &self.minimum.point.a);
+        disagreement(components, &self.forms, beside, a)
     }
 
     /// Nats per sample in which all sources are described, parameters included.
@@ -243,10 +228,8 @@ impl Fitted {
                 convergence: self.minimum.convergence,
             },
             forms: self.forms,
-            beside: self.beside,
+            novel: self.novel,
             saved: self.saved,
-            densities: self.densities,
-            shape: self.shape,
             moments: self.moments,
         }
     }

@@ -41,7 +41,7 @@ pub use forecast::{Forecast, Shape};
 pub use form::{Form, Lengths};
 pub use innovations::{Innovations, SHARE as INNOVATION_SHARE, reach};
 pub use moments::{Moments, regained};
-pub use novelty::Beside;
+pub use novelty::{Beside, Novel};
 
 use faer::Mat;
 use std::ops::Range;
@@ -129,13 +129,9 @@ pub struct Solution {
     pub forms: Vec<Form>,
     /// What is judged beside these, where it tells sources apart or describes them better than
     /// anything else.
-    pub beside: Beside,
+    pub novel: Novel,
     /// Nats per sample, of all sources together, by which that describes them better.
     pub saved: f64,
-    /// The densities that innovations have, where they are judged.
-    pub densities: Vec<Density>,
-    /// The shape of functions that forecast, where forecasts are judged.
-    pub shape: Option<Shape>,
     /// The moments of the components that these ask for.
     pub moments: Moments,
 }
@@ -268,6 +264,7 @@ impl Solution {
     /// as the second half has it. Small where what was judged tells the sources apart; where it
     /// does not, each half has another answer.
     pub fn disagreement(&self, components: &Components<'_>) -> f64 {
-        fit::disagreement(components, &self.forms, self.beside, &self.unmixing.matrix)
+        let beside = self.novel.kind();
+        fit::disagreement(components, &self.forms, beside, &self.unmixing.matrix)
     }
 }

@@ -6,6 +6,8 @@
 use faer::{Mat, MatRef};
 use strt_signal::rows::RowsView;
 
+use super::density::Density;
+use super::forecast::Shape;
 use super::forecasts::Forecasts;
 use super::nongaussian::NonGaussian;
 
@@ -19,6 +21,34 @@ pub enum Beside {
     Innovations,
     /// Forecasts that are not linear.
     Forecasts,
+}
+
+/// What a search has found to be judged beside second moments.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Novel {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Innovations of these densities.
+    Innovations(Vec<Density>),
+    /// Forecasts by functions of this shape.
+    Forecasts(Shape),
+}
+
+impl Novel {
+    /// Whether anything is judged.
+    pub fn is_something(&self) -> bool {
+        *self != Novel::Nothing
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> Beside {
+        match self {
+            Novel::Nothing => Beside::Nothing,
+            Novel::Innovations(_) => Beside::Innovations,
+            Novel::Forecasts(_) => Beside::Forecasts,
+        }
+    }
 }
 
 /// How densities, and the shape of functions, are chosen.
@@ -66,6 +96,15 @@ impl Novelty {
             Novelty::Nothing => 0.0,
             Novelty::Innovations(innovations) => innovations.choose(a, moments, n_valid, choice),
             Novelty::Forecasts(forecasts) => forecasts.choose(a, choice),
+        }
+    }
+
+    /// What was chosen last.
+    pub fn found(&self) -> Novel {
+        match self {
+            Novelty::Nothing => Novel::Nothing,
+            Novelty::Innovations(innovations) => Novel::Innovations(innovations.densities()),
+            Novelty::Forecasts(forecasts) => Novel::Forecasts(forecasts.shape()),
         }
     }
 

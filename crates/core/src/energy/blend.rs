@@ -42,6 +42,11 @@ impl Blend {
         }
     }
 
+    /// Blends with this kernel energy from now on.
+    pub fn set_kernel(&mut self, kernel: Kernel, share: f64) {
+        (self.kernel, self.share) = (kernel, share);
+    }
+
     /// The networks.
     #[cfg(feature = "internals")]
     pub fn networks(&self) -> &Transformer {

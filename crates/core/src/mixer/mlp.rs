@@ -11,7 +11,7 @@
 use super::{LinearHead, Mixer};
 use crate::config::Activation;
 use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, ColRef, MatMut, MatRef, Par};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -396,5 +396,49 @@ impl Mixer for MlpMixer {
             reorder(self.head().start, self.n_features(), self.n_channels);
         }
         true
+    }
+
+    fn turn_sources(&mut self, b: MatRef<'_, f64>) -> bool {
+        let k = self.n_sources;
+        let first = self.layers().next();
+        let hidden = first.map(|(_, outputs, weights, _)| (weights.start, k, outputs));
+        let skip = (self.head().start, self.n_features(), self.n_channels);
+        let skip = self.skip.then_some(skip);
+        for (first, stride, columns) in hidden.into_iter().chain(skip) {
+            for c in 0..columns {
+                let column = &mut self.parameters[first + c * stride..][..k];
+                let turned = b * ColRef::from_slice(column);
+                column
+                    .iter_mut()
+                    .zip(turned.iter())
+                    .for_each(|(to, from)| *to = *from);
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::Mat;
+
+    #[test]
+    fn a_turned_mixer_makes_of_s_what_the_other_makes_of_s_times_b() {
+        let b = Mat::from_fn(3, 3, |i, j| (1.0 + 2.0 * i as f64 - j as f64).sin());
+        let s = Mat::from_fn(7, 3, |t, k| (0.3 * t as f64 + 1.7 * k as f64).cos());
+        for (hidden, skip) in [(vec![], true), (vec![5], false), (vec![5, 4], true)] {
+            let mut mixer = MlpMixer::new(3, 4, &hidden, Activation::Tanh, skip);
+            mixer.initialize(1);
+            let made = |mixer: &MlpMixer, s: &Mat<f64>| {
+                let mut y = Mat::zeros(7, 4);
+                mixer.forward(s.as_ref(), y.as_mut(), &mut Vec::new());
+                y
+            };
+            let expected = made(&mixer, &(&s * &b));
+            assert!(mixer.turn_sources(b.as_ref()));
+            let error = (made(&mixer, &s) - expected).norm_max();
+            assert!(error < 1e-12, "{hidden:?}, skip {skip}: {error}");
+        }
     }
 }

@@ -126,6 +126,12 @@ pub trait Mixer: Send + Sync {
     fn permute_sources(&self, _order: &[usize], _values: &mut [f64]) -> bool {
         false
     }
+
+    /// Becomes the mixer that makes of s what this one makes of s·B; returns false, unchanged, when
+    /// it cannot. `b` is K×K.
+    fn turn_sources(&mut self, _b: MatRef<'_, f64>) -> bool {
+        false
+    }
 }
 
 /// ŷ = φ(s)·W: the features φ and the place of W (F×m, column-major) in θ.

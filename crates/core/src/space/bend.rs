@@ -63,6 +63,14 @@ pub(crate) fn permute(bend: &mut Mat<f64>, order: &[usize]) {
     permute_columns(bend, &whole);
 }
 
+/// The bend with V·R in place of V.
+pub(crate) fn turned(bend: &Mat<f64>, r: &Mat<f64>) -> Mat<f64> {
+    let mut turned = bend.clone();
+    let v = parts(bend).2 * r;
+    turned.subcols_mut(r.nrows() + 1, r.ncols()).copy_from(v);
+    turned
+}
+
 /// Uᵀ (h×K), b (h) and V (h×K) of the parameters.
 fn parts(bend: &Mat<f64>) -> (MatRef<'_, f64>, &[f64], MatRef<'_, f64>) {
     let k = bend.ncols() / 2;
@@ -437,6 +445,7 @@ fn guarded_log(x: f64, floor: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ComponentMap;
     use super::*;
     use strt_signal::random::{Stream, rng};
     use strt_signal::rows::Rows;
@@ -455,6 +464,22 @@ mod tests {
             assert!(value >= x.max(floor) - 1e-12, "{x}");
         }
         assert_eq!(guarded_log(f64::NEG_INFINITY, floor), (floor, 0.0));
+    }
+
+    #[test]
+    fn a_turned_map_has_turned_sources() {
+        let mut rng = rng(4, Stream::Check);
+        let mut random = |rows, columns| {
+            Mat::<f64>::from_fn(rows, columns, |_, _| StandardNormal.sample(&mut rng))
+        };
+        let (z, r) = (random(9, 3), random(3, 3));
+        let map = ComponentMap {
+            linear: random(3, 3),
+            bend: Some(random(4, 7)),
+        };
+        let expected = map.apply(z.as_ref()) * &r;
+        let error = (map.turned(&r).apply(z.as_ref()) - expected).norm_max();
+        assert!(error < 1e-12, "{error}");
     }
 
     /// The gradient where only some rows are looked at, those of two parts and a missing one among

@@ -119,16 +119,13 @@ impl SourceSpace for Fiber {
         self.view.take_sources(Some(&self.a))
     }
 
-    fn set_linear(&mut self, a: &Mat<f64>) {
-        self.a.copy_from(a);
+    fn set_map(&mut self, map: &ComponentMap) {
+        self.a.copy_from(&map.linear);
     }
 
     fn map(&self) -> Option<ComponentMap> {
         let linear = !self.view.is_free();
-        linear.then(|| ComponentMap {
-            linear: self.a.clone(),
-            bend: None,
-        })
+        linear.then(|| ComponentMap::linear(self.a.clone()))
     }
 
     fn save(&self, to: &mut Tensors) {

@@ -29,7 +29,8 @@ use crate::view::data::Data;
 use crate::view::excerpts::Excerpts;
 use crate::view::second_moments::KernelData;
 use crate::view::{Excerpt, Samples};
-use faer::Mat;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use strt_kernels::AdamStep;
@@ -74,11 +75,41 @@ pub(crate) struct Movement<'a> {
 }
 
 /// S as a map of the whitened components: Zw·A + tanh(Zw·U + b)·V.
+#[derive(Clone)]
 pub(crate) struct ComponentMap {
     /// A (K×K).
     pub linear: Mat<f64>,
     /// [Uᵀ | b | V] (h×(2K+1)), where the map is bent.
     pub bend: Option<Mat<f64>>,
+}
+
+impl ComponentMap {
+    /// Nothing but A.
+    pub fn linear(a: Mat<f64>) -> ComponentMap {
+        ComponentMap {
+            linear: a,
+            bend: None,
+        }
+    }
+
+    /// S of these components (n×K).
+    pub fn apply(&self, z: MatRef<'_, f64>) -> Mat<f64> {
+        let mut s = Mat::zeros(z.nrows(), self.linear.ncols());
+        matmul(&mut s, Accum::Replace, z, &self.linear, 1.0, Par::Seq);
+        if let Some(bend) = &self.bend {
+            let mut hidden = Mat::zeros(z.nrows(), bend.nrows());
+            bend::add(bend, z, hidden.as_mut(), s.as_mut());
+        }
+        s
+    }
+
+    /// The map to S·R.
+    pub fn turned(&self, r: &Mat<f64>) -> ComponentMap {
+        ComponentMap {
+            linear: &self.linear * r,
+            bend: self.bend.as_ref().map(|bend| bend::turned(bend, r)),
+        }
+    }
 }
 
 /// The coordinates of S.
@@ -129,9 +160,10 @@ pub(crate) trait SourceSpace: Send {
     /// gone afterwards.
     fn settle(&mut self) -> Mat<f64>;
 
-    /// Replaces A, where there is one.
-    fn set_linear(&mut self, a: &Mat<f64>) {
-        let _ = a;
+    /// Replaces what S is as a map of the components, where it is one; a bend only where the map
+    /// has one.
+    fn set_map(&mut self, map: &ComponentMap) {
+        let _ = map;
     }
 
     /// S as a map of the components, where it is one.

@@ -178,8 +178,11 @@ impl SourceSpace for Neural {
         self.view.settle(&|z, s| map_rows(a, bend, z, s))
     }
 
-    fn set_linear(&mut self, a: &Mat<f64>) {
-        self.a.copy_from(a);
+    fn set_map(&mut self, map: &ComponentMap) {
+        self.a.copy_from(&map.linear);
+        if let Some(bend) = &map.bend {
+            self.bend.copy_from(bend);
+        }
     }
 
     fn map(&self) -> Option<ComponentMap> {

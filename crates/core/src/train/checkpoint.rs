@@ -11,11 +11,15 @@ use crate::config::Config;
 use crate::objective::Terms;
 use crate::tensors::Tensors;
 use crate::{Error, Recording, Result};
+use faer::MatRef;
+use strt_classic::kernel::{Density, Novel, Shape};
 
 /// Name of θ.
 pub(crate) const MIXER: &str = "mixer";
 /// Where the sources were when they were last judged.
 const POSITION: &str = "turning.before";
+/// What was found to be judged beside second moments in bent sources.
+const NOVEL: &str = "turning.novel";
 /// Name of η.
 pub(crate) const RAW_GAPS: &str = "controller.raw_gaps";
 
@@ -71,6 +75,13 @@ impl Trainer {
         if let Some(before) = &self.turning.before {
             tensors.put(POSITION, before.clone());
         }
+        // What was there from the beginning is found anew.
+        let found_later = self.convergence.turns > 0;
+        if let Some(kernels) = self.prepared.kernels.as_ref().filter(|_| found_later)
+            && kernels.novel.is_something()
+        {
+            tensors.put_vector(NOVEL, &to_numbers(&kernels.novel));
+        }
         tensors
     }
 
@@ -104,6 +115,10 @@ impl Trainer {
         if checkpoint.convergence.bent {
             self.begin_later();
         }
+        self.convergence = checkpoint.convergence;
+        if let Some(numbers) = tensors.get(NOVEL) {
+            self.judge(from_numbers(numbers)?);
+        }
         self.turning.before = tensors.get(POSITION).map(|_| self.model.space.position());
         let own = self.tensors();
         if let Some((name, _)) = tensors.iter().find(|(name, _)| own.get(name).is_none()) {
@@ -119,11 +134,65 @@ impl Trainer {
         if let Some(before) = &mut self.turning.before {
             tensors.read(POSITION, before)?;
         }
-        self.convergence = checkpoint.convergence;
         self.step = checkpoint.step;
         self.terms = checkpoint.terms;
         self.stop = self.reason_to_stop();
         Ok(())
+    }
+}
+
+/// Innovations: 1 for every density that they have, 0 for the others. Forecasts: order, length and
+/// noise.
+fn to_numbers(novel: &Novel) -> Vec<f64> {
+    match novel {
+        Novel::Nothing => Vec::new(),
+        Novel::Innovations(densities) => {
+            let has = |density: &Density| f64::from(densities.contains(density));
+            Density::ALL.iter().map(has).collect()
+        }
+        Novel::Forecasts(Shape {
+            order,
+            length,
+            noise,
+        }) => vec![*order as f64, *length, *noise],
+    }
+}
+
+/// What [`to_numbers`] has put.
+fn from_numbers(numbers: MatRef<'_, f64>) -> Result<Novel> {
+    let refuse = |expected, found| {
+        Err(Error::TensorValue {
+            name: NOVEL.into(),
+            expected,
+            found,
+        })
+    };
+    let values: Vec<f64> = numbers
+        .col_iter()
+        .flat_map(|col| col.iter())
+        .copied()
+        .collect();
+    match values[..] {
+        [order, length, noise] => {
+            let same = |shape: &Shape| {
+                (shape.order as f64, shape.length, shape.noise) == (order, length, noise)
+            };
+            match Shape::all().find(same) {
+                Some(shape) => Ok(Novel::Forecasts(shape)),
+                None => refuse("order, length and noise of forecasts", order),
+            }
+        }
+        _ if values.len() == Density::ALL.len() => {
+            if let Some(&other) = values.iter().find(|v| ![0.0, 1.0].contains(*v)) {
+                return refuse("0 or 1 for every density of innovations", other);
+            }
+            let among = Density::ALL.into_iter().zip(values);
+            let taken = among.filter(|(_, taken)| *taken == 1.0);
+            Ok(Novel::Innovations(
+                taken.map(|(density, _)| density).collect(),
+            ))
+        }
+        _ => refuse("three or six numbers", values.len() as f64),
     }
 }
 

@@ -33,6 +33,9 @@ pub struct Convergence {
     pub stage_start: usize,
     /// Whether the sources are bent, where a run has a stage before that.
     pub bent: bool,
+    /// How often bent sources were turned.
+    #[serde(default)]
+    pub turns: usize,
     /// How often the rate was lowered.
     pub lowered: usize,
     /// Steps at this rate.
@@ -52,6 +55,7 @@ impl Convergence {
             weight: 0.0,
             stage_start: 0,
             bent: false,
+            turns: 0,
             lowered: 0,
             steps_at_rate: 0,
             turned: None,
@@ -74,6 +78,13 @@ impl Convergence {
             bent: true,
             ..Convergence::new()
         };
+    }
+
+    /// Bent sources were turned at `step`: the first rate again.
+    pub(crate) fn begin_again(&mut self, step: usize) {
+        let turns = self.turns + 1;
+        self.begin_stage(step);
+        self.turns = turns;
     }
 
     /// Takes in by how much the sources have turned, where at least `least_steps` are to be taken

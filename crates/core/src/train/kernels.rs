@@ -12,7 +12,7 @@ use crate::config::{Init, MixerKind, Plan};
 use crate::energy::{Judge, Kernel, Novelty};
 use crate::view::data::Data;
 use crate::view::second_moments::KernelData;
-use strt_classic::kernel::{AGREEMENT, Beside, Density, Form, Shape};
+use strt_classic::kernel::{AGREEMENT, Form, Novel};
 use strt_classic::{Components, Fast, Method, Unmixing};
 use strt_signal::rows::Rows;
 
@@ -29,16 +29,12 @@ const UNCERTAIN_STEPS: (usize, usize) = (500, 1500);
 const BENT_GAIN: f64 = 0.12;
 
 /// What the kernel energy found.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Kernels {
     /// What kernel energies read.
     pub data: KernelData,
     /// What is judged beside second moments.
-    pub beside: Beside,
-    /// The densities of innovations that are not Gaussian, where these are judged.
-    pub densities: Vec<Density>,
-    /// The shape of functions that forecast, where these are judged.
-    pub shape: Option<Shape>,
+    pub novel: Novel,
     /// Where the energy is least, ordered by correlation time; `None` where too few samples are
     /// there, and for data that another recording has whitened.
     pub solution: Option<Unmixing>,
@@ -73,9 +69,7 @@ impl Kernels {
             let forms = vec![Form::spectrum(&rows.to_pieces())];
             return Ok(Some(Kernels {
                 data: KernelData::new(&whitened, rows, forms),
-                beside: Beside::Nothing,
-                densities: Vec::new(),
-                shape: None,
+                novel: Novel::Nothing,
                 solution: None,
                 certain: false,
                 sufficient: false,
@@ -83,22 +77,20 @@ impl Kernels {
         };
         let mut found = fast.solve(&components)?;
         let bent = config.mixer.kind != MixerKind::Affine;
-        if bent && found.beside != Beside::Nothing && found.saved < BENT_GAIN * k as f64 {
+        if bent && found.novel.is_something() && found.saved < BENT_GAIN * k as f64 {
             let forecasts = false;
             found = Fast { forecasts, ..fast }.solve(&components)?;
         }
         // Without steps nobody asks.
         let certain = plan.steps == 0
-            || found.beside != Beside::Nothing
+            || found.novel.is_something()
             || found.disagreement(&components) < AGREEMENT;
         // The rest is asked where second moments do not suffice.
-        let sufficient = certain && found.beside == Beside::Nothing;
+        let sufficient = certain && !found.novel.is_something();
         let (solution, _) = found.unmixing.ordered(&components)?;
         Ok(Some(Kernels {
             data: KernelData::from_moments(found.forms, found.moments, rows),
-            beside: found.beside,
-            densities: found.densities,
-            shape: found.shape,
+            novel: found.novel,
             solution: Some(solution),
             certain,
             sufficient,
@@ -115,14 +107,14 @@ impl Kernels {
             Some(rows.n_samples())
         };
         let (k, r) = (plan.config().n_sources, plan.branches().scales.len());
-        let judge = || match self.beside {
-            Beside::Nothing => None,
-            Beside::Innovations => {
+        let judge = || match &self.novel {
+            Novel::Nothing => None,
+            Novel::Innovations(densities) => {
                 let lags = self.data.successive_lags(samples);
                 let n = samples.unwrap_or(rows.n_valid());
-                Some(Judge::innovations(&self.densities, lags, n))
+                Some(Judge::innovations(densities, lags, n))
             }
-            Beside::Forecasts => self.shape.map(Judge::forecasts),
+            Novel::Forecasts(shape) => Some(Judge::forecasts(*shape)),
         };
         // Samples are read in the windows of the networks.
         let judge = (plan.kernel < 1.0).then(judge).flatten();

@@ -21,6 +21,7 @@ mod schedule;
 mod stages;
 mod start;
 mod trainer;
+mod turn;
 
 pub use crate::controller::ControllerState;
 pub use crate::objective::Terms;

@@ -115,6 +115,12 @@ impl Prepared {
         kernels::least_steps(self.kernels.as_deref(), self.rows.n_valid())
     }
 
+    /// Whether more than networks and second moments tells the sources apart.
+    pub(crate) fn judges_novelty(&self) -> bool {
+        let kernels = self.kernels.as_ref();
+        kernels.is_some_and(|kernels| kernels.novel.is_something())
+    }
+
     /// Whether the method that found the start had converged.
     pub(crate) fn start_converged(&self) -> bool {
         let found = self

@@ -34,6 +34,9 @@ pub struct RestartSummary {
     pub stop: StopReason,
     /// Whether it had converged.
     pub converged: bool,
+    /// Whether innovations or forecasts told its sources apart, beside networks and second moments.
+    #[serde(default)]
+    pub novel: bool,
     /// The least |correlation| of its sources with those that were kept; `None` for the restart
     /// that was kept and for those that were never compared with it.
     pub agreement: Option<f64>,
@@ -62,9 +65,13 @@ impl RestartSummary {
     }
 
     /// Whether this restart is kept rather than `other`: the lower smoothed objective wins, a
-    /// diverged restart never wins over another, and of equals the first is kept.
+    /// diverged restart never wins over another, and of equals the first is kept. Where innovations
+    /// or forecasts are judged the objective is another one, and they were found to be needed.
     fn is_better_than(&self, other: &RestartSummary) -> bool {
-        let rank = |s: &RestartSummary| (s.stop == StopReason::Diverged, s.objective.is_nan());
+        let rank = |s: &RestartSummary| {
+            let diverged = s.stop == StopReason::Diverged;
+            (diverged, s.objective.is_nan(), !s.novel)
+        };
         rank(self)
             .cmp(&rank(other))
             .then(self.objective.total_cmp(&other.objective))

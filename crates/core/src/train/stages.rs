@@ -100,11 +100,9 @@ impl Trainer {
         let Some(mut later) = self.later.take() else {
             return;
         };
-        let found = self.model.space.map().map(|map| map.linear);
-        later
-            .model
-            .space
-            .set_linear(&found.expect("the affine stage has nothing but A"));
+        let found = self.model.space.map();
+        let space = &mut later.model.space;
+        space.set_map(&found.expect("the affine stage has nothing but A"));
         hand_over(&*self.model.energy, &mut *later.model.energy).expect("as when the run began");
         later.model.raw_gaps.clone_from(&self.model.raw_gaps);
         self.mixer_group = AdamGroup::new(later.model.mixer.parameters().len(), 1);

@@ -4,7 +4,7 @@ use super::prepared::Prepared;
 use super::trainer::Start;
 use crate::config::{AFFINE_KERNEL, BENT_KERNEL};
 use crate::config::{AssignmentRule, Elimination, Init, MixerKind, Plan, Reason};
-use crate::energy::{Blend, Energy, Found, Transformer};
+use crate::energy::{Blend, Energy, Found, Kernel, Transformer};
 use crate::mixer::{Mixer, MlpMixer};
 use crate::space::Initial;
 use crate::tensors::Tensors;
@@ -27,9 +27,7 @@ pub(super) fn energy(prepared: &Prepared, seed: u64, start: &Start) -> Result<Bo
             (None, _) => Box::new(networks()?),
             (Some(kernel), 1.0) => Box::new(kernel),
             (Some(kernel), given) => {
-                let automatic = [AFFINE_KERNEL, BENT_KERNEL].contains(&given);
-                let novel = automatic && kernel.judges_novelty();
-                let share = if novel { NOVEL_KERNEL } else { given };
+                let share = share(given, &kernel);
                 Box::new(Blend::new(networks()?, kernel, share))
             }
         });
@@ -37,6 +35,16 @@ pub(super) fn energy(prepared: &Prepared, seed: u64, start: &Start) -> Result<Bo
     let energy = make(plan, rows, seed)?;
     check_energy(&*energy, plan)?;
     Ok(energy)
+}
+
+/// The share of a kernel energy in a blend, where the plan gives this one.
+pub(super) fn share(given: f64, kernel: &Kernel) -> f64 {
+    let automatic = [AFFINE_KERNEL, BENT_KERNEL].contains(&given);
+    if automatic && kernel.judges_novelty() {
+        NOVEL_KERNEL
+    } else {
+        given
+    }
 }
 
 /// Refuses an energy that does not say of every source and scale what it found, or whose tensors

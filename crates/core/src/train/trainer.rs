@@ -233,6 +233,7 @@ impl Trainer {
             self.convergence.judge(turned, optimizer, least);
             if searching && self.convergence.lowered > 0 {
                 self.consider_solution();
+                self.consider_turn();
             }
         }
     }

@@ -286,6 +286,19 @@ pub fn generated(size: Size, first_seed: u64) -> Vec<Family> {
         });
         families.push(family(name, &about, cases));
     }
+    let leaky = MixingKind::LeakyMlp { layers: 2 };
+    let behind = [MixingKind::Mlp2, MixingKind::Mlp3, leaky].into_iter();
+    let behind = behind.flat_map(|mixing| {
+        cases(&[SourceKind::LaplaceAr], seeds(1, 3), &move |spec| {
+            (spec.mixing, spec.noise, spec.n_samples) = (mixing, 0.01, 2000)
+        })
+    });
+    families.push(family(
+        "innovations-nonlinear",
+        "AR(1) of one spectrum with Laplace innovations behind nonlinear mixing (the setting of \
+         PCL): perceptrons of two and three layers, and two leaky-ReLU layers, T = 2000",
+        behind.collect(),
+    ));
     let lorenz = [SourceKind::Lorenz];
     let among = [SourceKind::LorenzBackwards, SourceKind::LorenzSurrogates];
     // (kinds, T, noise)

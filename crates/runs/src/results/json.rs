@@ -84,6 +84,8 @@ pub mod restarts {
         stop: StopReason,
         converged: bool,
         #[serde(default)]
+        novel: bool,
+        #[serde(default)]
         agreement: Option<f64>,
         #[serde(default)]
         agreement_by_source: Vec<f64>,
@@ -136,6 +138,7 @@ mod tests {
             objective: f64::NAN,
             stop: StopReason::Diverged,
             converged: false,
+            novel: true,
             agreement: Some(0.5),
             agreement_by_source: vec![0.5, 0.75],
         };
