@@ -105,6 +105,13 @@ pub(crate) fn add(
     matmul(s, Accum::Add, hidden.as_ref(), parts(bend).2, 1.0, Par::Seq);
 }
 
+/// S = Zw·A + tanh(Zw·U + b)·V for any number of rows of Zw.
+pub(crate) fn map_rows(a: &Mat<f64>, bend: &Mat<f64>, z: MatRef<'_, f64>, mut s: MatMut<'_, f64>) {
+    matmul(s.as_mut(), Accum::Replace, z, a, 1.0, Par::Seq);
+    let mut hidden = Mat::zeros(z.nrows(), bend.nrows());
+    add(bend, z, hidden.as_mut(), s);
+}
+
 /// The bend over n rows, forward and backward, with its workspace.
 pub(crate) struct Bend {
     parts: Vec<Part>,

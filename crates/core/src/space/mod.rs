@@ -35,6 +35,8 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use strt_kernels::AdamStep;
 
+/// Rows that are bent at a time.
+const ROWS: usize = 4096;
 /// Samples by which it is judged how far sources have turned.
 const MOST_ROWS: usize = 2048;
 
@@ -94,11 +96,15 @@ impl ComponentMap {
 
     /// S of these components (n×K).
     pub fn apply(&self, z: MatRef<'_, f64>) -> Mat<f64> {
-        let mut s = Mat::zeros(z.nrows(), self.linear.ncols());
-        matmul(&mut s, Accum::Replace, z, &self.linear, 1.0, Par::Seq);
-        if let Some(bend) = &self.bend {
-            let mut hidden = Mat::zeros(z.nrows(), bend.nrows());
-            bend::add(bend, z, hidden.as_mut(), s.as_mut());
+        let (n, k) = (z.nrows(), self.linear.ncols());
+        let mut s = Mat::zeros(n, k);
+        for first in (0..n).step_by(ROWS) {
+            let rows = ROWS.min(n - first);
+            let (z, mut s) = (z.subrows(first, rows), s.subrows_mut(first, rows));
+            match &self.bend {
+                Some(bend) => bend::map_rows(&self.linear, bend, z, s),
+                None => matmul(s.as_mut(), Accum::Replace, z, &self.linear, 1.0, Par::Seq),
+            }
         }
         s
     }

@@ -3,7 +3,7 @@
 //! The bend ([`super::bend`]) is 0 until it is unlocked. A map has a volume, which takes the place
 //! of det C in L_sep (they are the same for V = 0), so that J remains a likelihood.
 
-use super::bend::{self, Bend};
+use super::bend::{self, Bend, map_rows};
 use super::{ComponentMap, Initial, Movement, Parts, SourceSpace, initial_linear};
 use crate::Result;
 use crate::adam_group::AdamGroup;
@@ -15,7 +15,7 @@ use crate::view::excerpts::Excerpts;
 use crate::view::map::MapView;
 use crate::view::{Excerpt, Samples};
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Mat, Par};
 use rand::Rng;
 
 /// Name of A.
@@ -64,13 +64,6 @@ pub(super) fn new(
         view,
         excerpts,
     }))
-}
-
-/// S = Zw·A + tanh(Zw·U + b)·V for any number of rows of Zw.
-fn map_rows(a: &Mat<f64>, bend: &Mat<f64>, z: MatRef<'_, f64>, mut s: MatMut<'_, f64>) {
-    matmul(s.as_mut(), Accum::Replace, z, a, 1.0, Par::Seq);
-    let mut hidden = Mat::zeros(z.nrows(), bend.nrows());
-    bend::add(bend, z, hidden.as_mut(), s);
 }
 
 impl SourceSpace for Neural {

@@ -82,8 +82,11 @@ impl Trainer {
         let Some(map) = self.model.space.map().filter(|map| map.bend.is_some()) else {
             return;
         };
-        let components = self.prepared.data.components(config.n_sources);
-        let sources = map.apply((*components).as_ref());
+        // Components of a long recording are formed for this alone, and let go.
+        let sources = {
+            let components = self.prepared.data.components(config.n_sources);
+            map.apply((*components).as_ref())
+        };
         let turn = Turn::of(sources, &self.prepared.rows, config.seed);
         let Some(turn) = turn.filter(|turn| turn.angle > LEAST_TURN) else {
             return;
