@@ -11,7 +11,7 @@ use strt_runs::results::Results;
 use strt_runs::results::labels::LabelSummary;
 use strt_runs::results::summary::Input;
 use strt_runs::training::Log;
-use strtransformer::Config;
+use strtransformer::{Config, Separation};
 
 const NAMES: [&str; 5] = ["Fz", "Cz", "Pz", "Oz", "EOG"];
 /// The contract of the page: 48 MB, whatever the recording.
@@ -180,6 +180,17 @@ fn missing_samples_are_said() {
     let gappy = small(Config::new(2), &NAMES, 30).html();
     assert!(!complete.contains("Gaps are missing samples"));
     assert!(gappy.contains("In 30 samples") && gappy.contains("Gaps are missing samples"));
+}
+
+#[test]
+fn what_told_the_sources_apart_is_said() {
+    let mut run = small(Config::new(2), &NAMES, 0);
+    let said = "innovations that are not Gaussian, or forecasts";
+    assert!(!run.html().contains(said));
+    let mut record = run.separation.record().clone();
+    record.restarts[0].novel = true;
+    run.separation = Separation::from_record(record).unwrap();
+    assert!(run.html().contains(said));
 }
 
 /// The order is said as the time scales on the cards are.

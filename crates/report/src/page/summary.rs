@@ -194,6 +194,12 @@ fn convergence(report: &Report<'_>) -> String {
             );
         }
     }
+    let mut restarts = separation.restarts().iter();
+    let kept = restarts.find(|end| end.restart == separation.restart());
+    if kept.is_some_and(|kept| kept.novel) {
+        text += " Spectra and variances leave its sources in doubt; innovations that are not \
+                 Gaussian, or forecasts that are not linear, told them apart.";
+    }
     text
 }
 
