@@ -209,7 +209,8 @@ def read(path):
         about = [file.getSignalLabels(), file.getSampleFrequencies().tolist()]
         about += [file.getPhysicalDimension(i) for i in range(n)]
         about += [part.tolist() for part in events]
-        steps = [(file.getPhysicalMaximum(i) - file.getPhysicalMinimum(i)) / 65535 for i in range(n)]
+        ranges = [file.getPhysicalMaximum(i) - file.getPhysicalMinimum(i) for i in range(n)]
+        steps = [extent / 65535 for extent in ranges]
         return physical, np.array(steps), about, len(events[0])
 
 
@@ -248,7 +249,8 @@ def whole_way(strt, data, prepare, ending, folder, more):
     page = run / "report.html"
     tab = Browser(folder)
     seconds = tab.load(page)
-    events = tab.evaluate("JSON.parse(document.querySelector('#recording').textContent).events.length")
+    embedded = "JSON.parse(document.querySelector('#recording').textContent)"
+    events = tab.evaluate(f"{embedded}.events.length")
     tab.click(".save")
     nothing = tab.saved("decisions.json")
     (folder / "decisions.json").rename(folder / "nothing.json")
@@ -260,9 +262,10 @@ def whole_way(strt, data, prepare, ending, folder, more):
 
     kept = [source["keep"] for source in decisions["sources"]]
     program("clean", run, "--decisions", folder / "nothing.json", "--out", folder / f"same{ending}")
-    program("clean", run, "--decisions", folder / "decisions.json", "--out", folder / f"clean{ending}")
+    cleaned = folder / f"clean{ending}"
+    program("clean", run, "--decisions", folder / "decisions.json", "--out", cleaned)
     before, steps, about, n_events = read(recording)
-    after, _, about_after, _ = read(folder / f"clean{ending}")
+    after, _, about_after, _ = read(cleaned)
     sources = np.load(run / "sources.npy")
     mixer = json.loads((run / "mixer.json").read_text())
     removed = (sources - sources.mean(axis=0))[:, chosen] @ np.array(mixer["matrix"])[:, chosen].T

@@ -148,8 +148,9 @@ class StrTransformer(Judging):
         Smoothed objective at the end, by which restarts are ranked.
     restarts_ : list of dict
         All restarts: ``restart``, ``seed``, ``objective``, ``stop_reason``, ``converged``,
-        ``novel`` (whether innovations or forecasts told its sources apart), ``agreement`` (least |correlation| of its sources with the kept ones, where compared),
-        ``agreement_by_source`` (all of them, by kept source).
+        ``novel`` (whether innovations or forecasts told its sources apart), ``agreement`` (least
+        |correlation| of its sources with the kept ones, where compared), ``agreement_by_source``
+        (all of them, by kept source).
     seed_ : int
         The seed of the run.
     config_ : dict

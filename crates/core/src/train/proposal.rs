@@ -26,7 +26,8 @@ const DRAWS: usize = 8;
 /// units of K/T: what they have learned by heart. Sources of one law, which only networks tell
 /// apart, differ by ten times as much.
 const ADVANTAGE: f64 = 33.0;
-/// The same where sources are bent, which leaves more to be learned by heart.
+/// By how much J of bent sources may seem lower where the networks have learned, in the units of
+/// [`ADVANTAGE`]: bends leave more to be learned by heart.
 const BENT_ADVANTAGE: f64 = 100.0;
 /// Below this many samples what is learned by heart grows faster than 1/T.
 const SHORT: f64 = 1000.0;
