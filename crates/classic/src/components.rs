@@ -26,6 +26,7 @@ pub struct Components<'a> {
     whitened: MatRef<'a, f64>,
     rows: RowsView<'a>,
     n_complete: usize,
+    variances: Option<&'a [f64]>,
 }
 
 impl<'a> Components<'a> {
@@ -69,6 +70,7 @@ impl<'a> Components<'a> {
             whitened,
             rows,
             n_complete,
+            variances: None,
         };
         for j in 0..k {
             let unusable = |&t: &usize| {
@@ -84,6 +86,23 @@ impl<'a> Components<'a> {
         }
         components.check_white()?;
         Ok(components)
+    }
+
+    /// These components with the variances that they had before they were made white, the first K of
+    /// those of all components, which say in which of them noise of the channels is strong.
+    ///
+    /// # Panics
+    /// When there are fewer.
+    pub fn with_variances(self, variances: &'a [f64]) -> Components<'a> {
+        Components {
+            variances: Some(&variances[..self.n_components()]),
+            ..self
+        }
+    }
+
+    /// The variance of component k before it was made white, where that is known; else 1.
+    pub fn variance(&self, k: usize) -> f64 {
+        self.variances.map_or(1.0, |variances| variances[k])
     }
 
     fn check_white(&self) -> Result<()> {

@@ -108,7 +108,8 @@ impl Decomposition {
         let whitened = whitening.transform(scaled.as_ref())?;
         drop(scaled);
         let rows = Rows::of(recording);
-        let components = Components::of_rows(whitened.as_ref(), rows.view())?;
+        let components = Components::of_rows(whitened.as_ref(), rows.view())?
+            .with_variances(whitening.eigenvalues());
         let (unmixing, sources) = unmix(&components)?.ordered(&components)?;
         let m = recording.n_channels();
         let (offset, scale) = (scaling.offset(), scaling.scale());

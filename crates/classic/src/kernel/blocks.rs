@@ -30,7 +30,7 @@ struct Part {
 }
 
 impl Blocks {
-    /// `n_blocks` blocks, for energies of this form.
+    /// `n_blocks` blocks, for energies of this form, which has no bands of frequencies.
     pub fn new(components: &Components<'_>, form: &Form, n_blocks: usize) -> Blocks {
         let (t, k) = (components.n_samples(), components.n_components());
         let parts = match form.segments {

@@ -5,6 +5,7 @@
 //! g = Σ_s ω_s · mean_d 1/(2W) · ln det( Toeplitz(r_s(0), r_s(d), …, r_s((W−1)d)) + κ·I )
 //! ```
 //!
+//! or, of a form with bands of frequencies, the entropy of a smooth spectrum ([`super::smooth`]).
 //! r_s(l) are the moments at lag l in segment s, divided by the variance of the whole source, so
 //! that g does not depend on its scale; ω_s is the segment's share of the samples and d runs over
 //! the dilations. Where a source may take one of several forms, it takes the one with the least g
@@ -13,7 +14,9 @@
 //! In: moments. Out: g and its gradient in them. Where the moments come from is the caller's
 //! business ([`super::Moments`]).
 
+use super::bands::Bands;
 use super::form::Form;
+use super::smooth::SmoothSpectrum;
 use super::toeplitz::Levinson;
 use std::ops::Range;
 
@@ -26,12 +29,12 @@ pub struct SourceEnergy {
 }
 
 impl SourceEnergy {
-    /// Of a source that takes one of these forms, over `n_samples` samples. The segments of form f
-    /// have the shares ω_s in `shares[f]`, which sum to 1.
+    /// Of a source that takes one of these forms, over `n_samples` samples. The segments of form f,
+    /// or its bands, have the shares in `shares[f]`, which sum to 1.
     pub fn new(forms: &[Form], shares: &[Vec<f64>], n_samples: usize) -> SourceEnergy {
         let of_form = forms.iter().zip(shares);
         let forms: Vec<FormEnergy> = of_form
-            .map(|(form, shares)| FormEnergy::new(form, shares))
+            .map(|(form, shares)| FormEnergy::new(form, shares, n_samples))
             .collect();
         let mut first = 0;
         let place = |energy: &FormEnergy| {
@@ -59,8 +62,8 @@ impl SourceEnergy {
         0.5 * variance.ln()
     }
 
-    /// g of the moments m_s(l) (form by form, segment by segment, lags ascending) and its gradient
-    /// in them, in place of `d`. A source without variance has g = 0 and no gradient.
+    /// g of the moments m_s(l) (form by form, segment by segment, lags ascending, then bands) and its
+    /// gradient in them, in place of `d`. A source without variance has g = 0 and no gradient.
     pub fn evaluate(&mut self, moments: &[f64], d: &mut [f64]) -> f64 {
         if let [only] = &mut self.forms[..] {
             return only.evaluate(moments, d);
@@ -108,12 +111,47 @@ struct FormEnergy {
     levinson: Levinson,
     c: Vec<f64>,
     d_c: Vec<f64>,
+    smooth: Option<Smooth>,
+}
+
+/// What a form with bands judges.
+#[derive(Clone, Debug)]
+struct Smooth {
+    spectrum: SmoothSpectrum,
+    q: Vec<f64>,   // power of every band, κ added
+    d_q: Vec<f64>, // ∂g/∂q
+}
+
+impl Smooth {
+    fn new(bands: &Bands, shares: &[f64], n_samples: usize) -> Smooth {
+        let n = n_samples as f64;
+        Smooth {
+            spectrum: SmoothSpectrum::new(&bands.positions(), shares, n),
+            q: vec![0.0; bands.len()],
+            d_q: vec![0.0; bands.len()],
+        }
+    }
+
+    /// g of powers m, of a source of variance 1/scale, and its gradient in place of `d`.
+    fn evaluate(&mut self, powers: &[f64], scale: f64, ridge: f64, d: &mut [f64]) -> f64 {
+        for (q, power) in self.q.iter_mut().zip(powers) {
+            *q = scale * power.max(0.0) + ridge;
+        }
+        let value = self.spectrum.evaluate(&self.q, &mut self.d_q);
+        for (d, d_q) in d.iter_mut().zip(&self.d_q) {
+            *d = scale * d_q;
+        }
+        value
+    }
 }
 
 impl FormEnergy {
-    /// For segments with these shares ω_s of the samples, which sum to 1.
-    fn new(form: &Form, shares: &[f64]) -> FormEnergy {
+    /// For segments with these shares ω_s of the samples, or bands with these shares of the
+    /// frequencies, which sum to 1.
+    fn new(form: &Form, shares: &[f64], n_samples: usize) -> FormEnergy {
         let lags = form.lags();
+        let smooth = form.bands.as_ref();
+        let smooth = smooth.map(|bands| Smooth::new(bands, shares, n_samples));
         let place = |lag: usize| lags.binary_search(&lag).expect("a lag of the form");
         let columns = form.dilations.iter();
         FormEnergy {
@@ -121,7 +159,11 @@ impl FormEnergy {
                 .map(|&d| (0..form.window).map(|j| place(j * d)).collect())
                 .collect(),
             n_lags: lags.len(),
-            shares: shares.to_vec(),
+            shares: match smooth {
+                Some(_) => vec![1.0],
+                None => shares.to_vec(),
+            },
+            smooth,
             levinson: Levinson::new(form.window),
             c: vec![0.0; form.window],
             d_c: vec![0.0; form.window],
@@ -139,6 +181,10 @@ impl FormEnergy {
     }
 
     fn n_moments(&self) -> usize {
+        self.n_lagged() + self.smooth.as_ref().map_or(0, |smooth| smooth.q.len())
+    }
+
+    fn n_lagged(&self) -> usize {
         self.shares.len() * self.n_lags
     }
 
@@ -148,8 +194,8 @@ impl FormEnergy {
         self.shares.iter().zip(zero).map(|(w, m)| w * m).sum()
     }
 
-    /// g of the moments m_s(l) (segment by segment, lags ascending) and its gradient in them, in
-    /// place of `d`. A source without variance has g = 0 and no gradient.
+    /// g of the moments m_s(l) (segment by segment, lags ascending, then bands) and its gradient in
+    /// them, in place of `d`. A source without variance has g = 0 and no gradient.
     fn evaluate(&mut self, moments: &[f64], d: &mut [f64]) -> f64 {
         let variance = self.variance(moments);
         d.fill(0.0);
@@ -157,6 +203,14 @@ impl FormEnergy {
             return 0.0;
         }
         let scale = 1.0 / variance;
+        let lagged = self.n_lagged();
+        if let Some(smooth) = &mut self.smooth {
+            let (powers, d_powers) = (&moments[lagged..], &mut d[lagged..]);
+            let value = smooth.evaluate(powers, scale, self.form.ridge, d_powers);
+            let back: f64 = d_powers.iter().zip(powers).map(|(d, m)| d * m).sum();
+            d[0] -= back * scale;
+            return value;
+        }
         let weight = 1.0 / (2.0 * self.form.window as f64 * self.columns.len() as f64);
         let mut value = 0.0;
         for (s, share) in self.shares.iter().enumerate() {
@@ -187,8 +241,13 @@ impl FormEnergy {
         if self.form.window == 1 {
             return self.blocks(moments, scale, penalty);
         }
-        let by_order = self.by_order(moments, penalty);
-        by_order.into_iter().fold(f64::INFINITY, f64::min)
+        let by_order = self.by_order(moments, penalty).into_iter();
+        let lagged = self.n_lagged();
+        let smooth = self.smooth.as_mut().map(|smooth| {
+            let (powers, mut unused) = (&moments[lagged..], vec![0.0; moments.len() - lagged]);
+            smooth.evaluate(powers, scale, NUGGET, &mut unused)
+        });
+        by_order.chain(smooth).fold(f64::INFINITY, f64::min)
     }
 
     /// The order of the best autoregression.
@@ -267,13 +326,19 @@ mod tests {
                 let moment = |&l: &usize| power * 0.9f64.powf(l as f64) * (0.2 * l as f64).cos();
                 moments.extend(lags.iter().map(moment));
             }
+            let bands = energy.n_moments() - energy.n_lagged();
+            let power = |b: usize| scale * (3.0 / (1.0 + b as f64) + 0.2 * (b as f64).sin().abs());
+            moments.extend((0..bands).map(power));
         }
         moments
     }
 
     /// Segments of equal length.
     fn equal(forms: &[Form], n: usize) -> SourceEnergy {
-        let shares = |form: &Form| vec![1.0 / form.segments as f64; form.segments];
+        let shares = |form: &Form| {
+            let n = form.bands.as_ref().map_or(form.segments, Bands::len);
+            vec![1.0 / n as f64; n]
+        };
         SourceEnergy::new(forms, &forms.iter().map(shares).collect::<Vec<_>>(), n)
     }
 
@@ -284,10 +349,12 @@ mod tests {
             window: 5,
             dilations: vec![1, 2],
             ridge: 0.02,
+            bands: None,
         };
         let unequal = vec![vec![0.5, 0.2, 0.3]];
         for mut energy in [
             equal(&[Form::spectrum(1000)], 1000),
+            equal(&[Form::smooth(1000, 0.02)], 1000),
             equal(&[Form::variance(400)], 400),
             SourceEnergy::new(&[mixed], &unequal, 500),
             equal(&Form::any(1000), 1000),

@@ -96,8 +96,10 @@ impl Fitted {
     /// by the best of them.
     pub fn any(components: &Components<'_>, fits: &[&Fitted], limits: Limits) -> Option<Fitted> {
         let spectrum = fits[0];
-        let forms = Form::any(&components.pieces());
-        let moments = Moments::stack(&spectrum.moments, &moments_of(components, &forms[1..]));
+        let any = Form::any(&components.pieces());
+        // Descriptions ask for no other moments of a spectrum than this fit has.
+        let forms = [&spectrum.forms[..], &any[1..]].concat();
+        let moments = Moments::stack(&spectrum.moments, &moments_of(components, &any[1..]));
         let (n, k) = (moments.n_valid(), components.n_components());
         let mut energy = SourceEnergy::new(&forms, moments.shares(), n);
         let best = fits
@@ -121,8 +123,9 @@ impl Fitted {
         }
         let starts = fits.iter().map(|fit| fit.minimum.point.a.clone());
         let starts: Vec<Mat<f64>> = starts.collect();
-        let minimum = lowest(&forms, &moments, &starts, limits)?;
-        let found = Fitted::gaussian(forms, moments, minimum);
+        let moments = moments_of(components, &any);
+        let minimum = lowest(&any, &moments, &starts, limits)?;
+        let found = Fitted::gaussian(any, moments, minimum);
         (found.description() < best - MARGIN).then_some(found)
     }
 

@@ -1,12 +1,14 @@
 //! What a kernel energy looks at: how many stretches of the recording it judges by themselves, and
 //! how many samples together.
 //!
-//! One segment and a long window judge the spectrum ([`Form::spectrum`]); many segments and W = 1
-//! judge how the variance changes ([`Form::variance`]); segments with a short window judge a
-//! spectrum that changes ([`Form::changing`]). Plain data: the energy itself is in
-//! [`super::energy`].
+//! Bands of frequencies judge a spectrum that is smooth ([`Form::smooth`]), one segment and a long
+//! window one that may have any shape ([`Form::spectrum`]); many segments and W = 1 judge how the
+//! variance changes ([`Form::variance`]); segments with a short window judge a spectrum that changes
+//! ([`Form::changing`]). Plain data: the energy itself is in [`super::energy`].
 
 use strt_signal::pieces::Pieces;
+
+use super::bands::Bands;
 
 /// What forms follow: how many samples there are, and how many of them are contiguous. One number
 /// stands for a recording that is one piece.
@@ -45,6 +47,9 @@ pub struct Form {
     pub dilations: Vec<usize>,
     /// κ: noise that is added to every sample, in units of the source's variance.
     pub ridge: f64,
+    /// Bands of frequencies, whose powers are judged in place of the lagged moments. Those remain
+    /// what the source is described by.
+    pub bands: Option<Bands>,
 }
 
 /// Samples judged together by the spectrum, where the recording is long enough: …
@@ -55,6 +60,10 @@ const LENGTH_PER_WINDOW: usize = 4;
 const SHORT_WINDOW: usize = 6;
 /// κ of the spectrum. Smaller ones let the channel noise decide.
 const SPECTRUM_RIDGE: f64 = 0.03;
+/// κ of a smooth spectrum is at least this, …
+const SMOOTH_RIDGE: f64 = 0.01;
+/// … and at most this.
+const LARGEST_RIDGE: f64 = 0.2;
 /// A window of lags covers this share of a typical piece at most: moments at longer lags lack more
 /// than half of their pairs.
 const PIECE_PER_WINDOW: usize = 2;
@@ -98,6 +107,19 @@ impl Form {
                 .chain(WIDE_DILATIONS.into_iter().filter(wide))
                 .collect(),
             ridge: SPECTRUM_RIDGE,
+            bands: None,
+        }
+    }
+
+    /// A smooth spectrum, by powers in bands, of sources in which there is this much noise: as a
+    /// share of their variance. More than the noise is added, so that it tells nothing.
+    pub fn smooth(lengths: impl Into<Lengths>, noise: f64) -> Form {
+        let lengths = lengths.into();
+        Form {
+            dilations: vec![1],
+            ridge: noise.clamp(SMOOTH_RIDGE, LARGEST_RIDGE),
+            bands: Some(Bands::new(lengths)),
+            ..Form::spectrum(lengths)
         }
     }
 
@@ -118,6 +140,7 @@ impl Form {
             window: 1,
             dilations: vec![1],
             ridge: VARIANCE_RIDGE,
+            bands: None,
         }
     }
 
@@ -129,10 +152,12 @@ impl Form {
             window: STRETCH_WINDOW.min(Form::spectrum(lengths).window),
             dilations: vec![1],
             ridge: SPECTRUM_RIDGE,
+            bands: None,
         }
     }
 
-    /// All three, for recordings whose sources are not of one kind.
+    /// The spectrum, variances and a spectrum that changes, for recordings whose sources are not of
+    /// one kind.
     pub fn any(lengths: impl Into<Lengths>) -> Vec<Form> {
         let lengths = lengths.into();
         let mut variance = Form::variance(lengths);
@@ -144,6 +169,7 @@ impl Form {
     pub fn for_samples(forms: &[Form], lengths: impl Into<Lengths>) -> Vec<Form> {
         let lengths = lengths.into();
         let of_kind = |form: &Form| match (form.segments, form.window) {
+            _ if form.bands.is_some() => Form::smooth(lengths, form.ridge),
             (_, 1) => Form::variance(lengths),
             (1, window) if window <= SHORT_WINDOW => Form::short_spectrum(lengths),
             (1, _) => Form::spectrum(lengths),
@@ -153,6 +179,20 @@ impl Form {
             [one] => vec![of_kind(one)],
             _ => Form::any(lengths),
         }
+    }
+
+    /// The same by lagged moments alone, for samples that change with every step.
+    pub fn by_lags(self, lengths: impl Into<Lengths>) -> Form {
+        match self.bands {
+            Some(_) => Form::spectrum(lengths),
+            None => self,
+        }
+    }
+
+    /// Number of moments of a source.
+    pub fn n_moments(&self) -> usize {
+        let bands = self.bands.as_ref().map_or(0, Bands::len);
+        self.segments * self.lags().len() + bands
     }
 
     /// Lags of the moments, ascending from 0.
@@ -220,6 +260,7 @@ mod tests {
         for (form, other) in [
             (Form::spectrum(1000), Form::spectrum(300)),
             (Form::short_spectrum(1000), Form::short_spectrum(300)),
+            (Form::smooth(1000, 0.2), Form::smooth(300, 0.2)),
             (Form::variance(1000), Form::variance(300)),
             (Form::changing(1000), Form::changing(300)),
         ] {

@@ -2,9 +2,9 @@
 //! method from several starts.
 //!
 //! What is minimised is the kernel energy of StrTransformer alone ([`Form`]): entropies per sample
-//! from the log-determinants of Toeplitz matrices of lagged moments. After one pass over the
-//! recording ([`Moments`]) neither value nor gradient depends on its length, so that it takes
-//! milliseconds. Two forms are fitted roughly, the spectrum and the variances of blocks, and the
+//! from powers in bands of frequencies, or from the log-determinants of Toeplitz matrices of lagged
+//! moments. After one pass over the recording ([`Moments`]) neither value nor gradient depends on
+//! its length, so that it takes milliseconds. Two forms are fitted roughly, the spectrum and the variances of blocks, and the
 //! one that describes the sources in fewer bits is taken ([`Solution`]): sources of changing
 //! variance need the second, and all others must not have it. Where a recording has sources of both
 //! kinds, or spectra that change, every source takes the form that suits it. Where the spectrum is
@@ -18,6 +18,7 @@
 //! independent sources through a quasi-maximum likelihood approach*, IEEE Trans. Signal Processing
 //! 45(7), 1997). Gaussian sources with equal spectra and equal changes of variance stay mixed.
 
+mod bands;
 mod blocks;
 mod density;
 mod energy;
@@ -31,9 +32,11 @@ mod moments;
 mod nongaussian;
 mod novelty;
 mod ridge;
+mod smooth;
 mod stretches;
 mod toeplitz;
 
+pub use bands::Bands;
 pub use blocks::Blocks;
 pub use density::Density;
 pub use energy::SourceEnergy;
@@ -60,6 +63,11 @@ const DOUBT: f64 = 0.1;
 const TAILS: f64 = 0.02;
 /// Autoregressions up to this order have a short window.
 const LOW_ORDER: usize = 4;
+/// White noise in sources counts as this many times what the quietest frequencies have on average:
+/// the quietest of many is too low, and some sources have more of it than others.
+const NOISE: f64 = 6.0;
+/// Frequencies of a group in which the quietest direction is sought, for every component.
+const GROUP: usize = 10;
 /// Random starts beside those of SOBI and NSS.
 const RANDOM_STARTS: u64 = 2;
 /// Samples without which there is no window of two: its length is a quarter of the recording.
@@ -178,7 +186,8 @@ impl Fast {
         };
         let spectrum = || {
             let start = start(Sobi::default().unmix(components));
-            (one(Form::spectrum(lengths), &start), start)
+            let form = Form::smooth(lengths, noise(components));
+            (one(form, &start), start)
         };
         let variance = || {
             let start = start(Nss::default().unmix(components));
@@ -190,8 +199,8 @@ impl Fast {
             FormChoice::Variance => variance(),
             FormChoice::Automatic => {
                 let ((spectrum, start), variance) = (spectrum(), variance());
-                // Wide dilations of long recordings see what a low order does not describe.
-                let narrow = spectrum.forms[0].dilations.len() <= 2;
+                // Lags of long recordings see what a low order does not describe.
+                let narrow = Form::spectrum(lengths).dilations.len() <= 2;
                 let rough = Limits::ROUGH.or(limits);
                 let any = Fitted::any(components, &[&spectrum, &variance], rough);
                 let gain = spectrum.description() - variance.description();
@@ -244,6 +253,17 @@ impl Fast {
         let both = [innovations, forecasts].into_iter().flatten();
         both.min_by(|a, b| a.description().total_cmp(&b.description()))
     }
+}
+
+/// How much white noise of the channels there is in sources, as a share of their variance. The
+/// noise is equally strong in all channels, and so strongest in components of little variance.
+fn noise(components: &Components<'_>) -> f64 {
+    let k = components.n_components();
+    let variances: Vec<f64> = (0..k).map(|k| components.variance(k)).collect();
+    let (whitened, rows) = (components.whitened(), components.rows());
+    let quietest = bands::quietest(whitened, rows, &variances, GROUP * k);
+    let gain = variances.iter().map(|v| 1.0 / v).sum::<f64>() / k as f64;
+    NOISE * quietest * gain
 }
 
 /// The unmixing near `a` at which forms of these kinds have their minimum over a part of the

@@ -5,7 +5,8 @@
 //! M_sl = c_sl/n_s · Σ ½(z_t·z_{t+l}ᵀ + z_{t+l}·z_tᵀ)        both samples in segment s, both there
 //! ```
 //!
-//! and both in one piece of the recording. n_s counts the samples that are there, not the pairs:
+//! and both in one piece of the recording, and the powers in bands of forms that have them
+//! ([`super::bands`]), after the lags. n_s counts the samples that are there, not the pairs:
 //! with missing samples as zeros the moments of any combination are then an autocorrelation,
 //! positive definite whatever is missing. Samples missing here and there make them look like
 //! moments with some white noise; gaps change next to nothing. c_sl makes up for the pairs that the
@@ -17,13 +18,14 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use std::ops::Range;
 use strt_signal::rows::RowsView;
 
+use super::bands::Bands;
 use super::form::Form;
 
 /// M_sl of K components, stacked.
 #[derive(Clone, Debug)]
 pub struct Moments {
     k: usize,
-    shares: Vec<Vec<f64>>, // of every form
+    shares: Vec<Vec<f64>>, // of every form: of its segments, or of its bands
     n_valid: usize,
     stacked: Mat<f64>, // (Q·K)×K, form by form, one M_sl after the other
 }
@@ -32,14 +34,20 @@ impl Moments {
     /// Of components (T×K, 0 in missing rows), of which `rows` says which are there and contiguous.
     pub fn new(components: MatRef<'_, f64>, rows: RowsView<'_>, forms: &[Form]) -> Moments {
         let k = components.ncols();
-        let n_matrices = |form: &Form| form.segments * form.lags().len();
-        let mut stacked = Mat::zeros(forms.iter().map(n_matrices).sum::<usize>() * k, k);
+        let n_matrices = forms.iter().map(Form::n_moments).sum::<usize>();
+        let mut stacked = Mat::zeros(n_matrices * k, k);
         let mut first = 0;
         let mut shares = Vec::with_capacity(forms.len());
         for form in forms {
-            let height = n_matrices(form) * k;
+            let height = form.n_moments() * k;
             let own = stacked.as_mut().subrows_mut(first, height);
-            shares.push(of_form(components, rows, form, own));
+            let n_bands = form.bands.as_ref().map_or(0, Bands::len);
+            let (lags, bands) = own.split_at_row_mut(height - n_bands * k);
+            let of_segments = of_form(components, rows, form, lags);
+            shares.push(match &form.bands {
+                Some(of_form) => of_form.powers(components, rows, bands),
+                None => of_segments,
+            });
             first += height;
         }
         Moments {
@@ -71,7 +79,7 @@ impl Moments {
         }
     }
 
-    /// ω_s of every form.
+    /// ω_s of every form; the shares of its bands, where it has some.
     pub fn shares(&self) -> &[Vec<f64>] {
         &self.shares
     }
@@ -195,6 +203,7 @@ mod tests {
             window: 12,
             dilations: vec![1, 4],
             ridge: 0.03,
+            bands: None,
         };
         let stacked = |z: MatRef<'_, f64>, rows: &Rows| {
             Moments::new(z, rows.view(), std::slice::from_ref(&form)).stacked

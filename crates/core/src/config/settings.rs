@@ -21,7 +21,7 @@ use strt_classic::{Fast, Method};
 const REFERENCE_VALUES: f64 = 6000.0;
 
 /// Automatic shares of the kernel energy: of an affine mixer, …
-pub(crate) const AFFINE_KERNEL: f64 = 0.7;
+pub(crate) const AFFINE_KERNEL: f64 = 0.9;
 /// … and of any other.
 pub(crate) const BENT_KERNEL: f64 = 0.3;
 
@@ -221,13 +221,13 @@ sections! {
         /// Share w of the kernel energy in the structural energy; the rest is that of the branch
         /// networks. 1 leaves the networks out.
         ///
-        /// The kernel energy is the entropy of a Gaussian process with the autocovariances, or the
+        /// The kernel energy is the entropy of a Gaussian process with the smooth spectrum, or the
         /// changing variances, that a source has. Where that leaves the sources in doubt, what is
         /// not Gaussian in its innovations is taken off, or what forecasts gain that are not linear.
         /// It is accurate from 300 samples on, where networks learn by heart. The energy `raw` has
         /// none.
         kernel: Option<f64> = None, within from_to(0.0, 1.0),
-            automatic "0.7 for the affine mixer, 0.3 otherwise (either counts as 0.9 where \
+            automatic "0.9 for the affine mixer, 0.3 otherwise (which counts as 0.9 where \
                        innovations or forecasts are judged); 0.95 for an affine mixer and pieces \
                        of less than 16 samples; 0 with the energy `raw`, and where sources \
                        are free in every sample of a recording that is not evaluated whole"

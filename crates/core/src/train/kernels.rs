@@ -46,8 +46,14 @@ pub(crate) struct Kernels {
 }
 
 impl Kernels {
-    /// Of a recording under a plan; `None` where the plan has no use for it.
-    pub fn new(plan: &Plan, data: &Data, rows: &Rows) -> Result<Option<Kernels>> {
+    /// Of a recording under a plan, whose components have these variances before they are made white;
+    /// `None` where the plan has no use for it.
+    pub fn new(
+        plan: &Plan,
+        data: &Data,
+        rows: &Rows,
+        variances: &[f64],
+    ) -> Result<Option<Kernels>> {
         let config = plan.config();
         let k = config.n_sources;
         let wanted = plan.kernel > 0.0 || plan.init == Init::Fast || plan.begins_affine;
@@ -75,6 +81,7 @@ impl Kernels {
                 sufficient: false,
             }));
         };
+        let components = components.with_variances(variances);
         let mut found = fast.solve(&components)?;
         let bent = config.mixer.kind != MixerKind::Affine;
         if bent && found.novel.is_something() && found.saved < BENT_GAIN * k as f64 {

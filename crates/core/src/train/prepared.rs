@@ -82,7 +82,7 @@ impl Prepared {
             false => None,
         };
         Ok(Prepared {
-            kernels: Kernels::new(&plan, &data, &rows)?.map(Arc::new),
+            kernels: Kernels::new(&plan, &data, &rows, whitening.eigenvalues())?.map(Arc::new),
             affine,
             plan,
             scaling,

@@ -39,6 +39,7 @@ fn form(n_samples: usize) -> Form {
         window,
         dilations: DILATIONS.into_iter().filter(fits).collect(),
         ridge: RIDGE,
+        bands: None,
     }
 }
 

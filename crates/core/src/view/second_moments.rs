@@ -43,10 +43,13 @@ impl KernelData {
         }
     }
 
-    /// The forms of any `samples` samples of the recording.
+    /// The forms of any `samples` samples of the recording, by lagged moments: transforming samples
+    /// in every step takes longer.
     fn forms_of(&self, samples: usize) -> Vec<Form> {
         let piece = self.piece.min(samples);
-        Form::for_samples(&self.forms, Lengths { samples, piece })
+        let lengths = Lengths { samples, piece };
+        let forms = Form::for_samples(&self.forms, lengths).into_iter();
+        forms.map(|form| form.by_lags(lengths)).collect()
     }
 
     /// The energy of one source that is a combination of components, or of `len` samples of it.
