@@ -240,7 +240,9 @@ fn resuming_on_another_recording_is_refused() {
         "-q",
     ];
     place.done(&words);
-    assert_eq!(place.json("run/summary.json")["stop_reason"], "step_limit");
+    let summary = place.json("run/summary.json");
+    let reason = summary["stop_reason"].as_str().unwrap();
+    assert!(["settled", "step_limit"].contains(&reason), "{reason}");
 }
 
 #[test]
