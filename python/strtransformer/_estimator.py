@@ -37,7 +37,7 @@ class StrTransformer(Judging):
     """Blind source separation of a recording by structure in time.
 
     Every source is judged by how well a small Transformer of its own predicts hidden patches of it
-    from the rest, and by the entropy of a Gaussian process with its autocovariances or changing
+    from the rest, and by the entropy of a Gaussian process with its spectrum or changing
     variances, less what is not Gaussian in its innovations (the kernel energy). Rows of ``X`` are
     therefore samples **in the order of time**, columns are channels. Samples without any order in
     time (independent draws) are told apart by their distributions, which ``preset="fast"`` does as
