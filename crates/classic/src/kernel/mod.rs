@@ -61,6 +61,9 @@ const DOUBT: f64 = 0.1;
 /// By how many nats per sample variances may describe all sources better than spectra because their
 /// values have heavy tails.
 const TAILS: f64 = 0.02;
+/// Samples of a piece from which on a spectrum is judged by lags, wide ones among them: so many are
+/// not learned by heart, and what is slow in a recording counts for more so.
+pub const LONG: usize = 8000;
 /// Autoregressions up to this order have a short window.
 const LOW_ORDER: usize = 4;
 /// White noise in sources counts as this many times what the quietest frequencies have on average:
@@ -186,7 +189,11 @@ impl Fast {
         };
         let spectrum = || {
             let start = start(Sobi::default().unmix(components));
-            let form = Form::smooth(lengths, noise(components));
+            let form = if lengths.piece < LONG {
+                Form::smooth(lengths, noise(components))
+            } else {
+                Form::spectrum(lengths)
+            };
             (one(form, &start), start)
         };
         let variance = || {
@@ -200,7 +207,7 @@ impl Fast {
             FormChoice::Automatic => {
                 let ((spectrum, start), variance) = (spectrum(), variance());
                 // Lags of long recordings see what a low order does not describe.
-                let narrow = Form::spectrum(lengths).dilations.len() <= 2;
+                let narrow = lengths.piece < LONG;
                 let rough = Limits::ROUGH.or(limits);
                 let any = Fitted::any(components, &[&spectrum, &variance], rough);
                 let gain = spectrum.description() - variance.description();

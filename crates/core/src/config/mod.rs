@@ -27,7 +27,7 @@ pub use choices::{
     MixerKind, Preset, ScheduleKind, SeparationForm, Smoothness, SourceScale, UpdateRule,
 };
 pub use error::{ConfigError, Reason};
-pub(crate) use settings::{AFFINE_KERNEL, BENT_KERNEL};
+pub(crate) use settings::{AFFINE_KERNEL, BENT_KERNEL, LONG_KERNEL};
 pub use settings::{
     Assignment, Branches, Config, Controller, EarlyStopping, MixerConfig, Optimizer, Preprocess,
     Rates, SECTIONS, Schedule, Sources, Weights, settings,

@@ -14,6 +14,7 @@ use super::relations;
 use super::table::{Automatic, Facts, Section, Setting};
 use super::table::{at, default_doc, key, optional, section_key, sections, since};
 use super::value::Value;
+use strt_classic::kernel::LONG;
 use strt_classic::{Fast, Method};
 
 /// Observed values T·m to which the automatic ν_y refers (the problems on which it was settled:
@@ -22,6 +23,8 @@ const REFERENCE_VALUES: f64 = 6000.0;
 
 /// Automatic shares of the kernel energy: of an affine mixer, …
 pub(crate) const AFFINE_KERNEL: f64 = 0.9;
+/// … of one and long pieces, in which networks learn more, …
+pub(crate) const LONG_KERNEL: f64 = 0.7;
 /// … and of any other.
 pub(crate) const BENT_KERNEL: f64 = 0.3;
 
@@ -227,15 +230,16 @@ sections! {
         /// It is accurate from 300 samples on, where networks learn by heart. The energy `raw` has
         /// none.
         kernel: Option<f64> = None, within from_to(0.0, 1.0),
-            automatic "0.9 for the affine mixer, 0.3 otherwise (which counts as 0.9 where \
-                       innovations or forecasts are judged); 0.95 for an affine mixer and pieces \
-                       of less than 16 samples; 0 with the energy `raw`, and where sources \
+            automatic "0.9 for the affine mixer, 0.7 where its pieces have 8000 samples or more, 0.3 \
+                       for other mixers (each counts as 0.9 where innovations or forecasts are \
+                       judged); 0.95 for an affine mixer and pieces of less than 16 samples; 0 with the energy `raw`, and where sources \
                        are free in every sample of a recording that is not evaluated whole"
             |config, facts| Some(match config.weights.energy {
                 EnergyForm::Raw => 0.0,
                 EnergyForm::Log if config.is_long(facts) && config.has_free_samples() => 0.0,
                 // So few patches say next to nothing, and networks learn them by heart.
                 EnergyForm::Log if config.is_affine() && facts.piece < 16 => 0.95,
+                EnergyForm::Log if config.is_affine() && facts.piece >= LONG => LONG_KERNEL,
                 EnergyForm::Log if config.is_affine() => AFFINE_KERNEL,
                 EnergyForm::Log => BENT_KERNEL,
             });

@@ -2,7 +2,7 @@
 
 use super::prepared::Prepared;
 use super::trainer::Start;
-use crate::config::{AFFINE_KERNEL, BENT_KERNEL};
+use crate::config::{AFFINE_KERNEL, BENT_KERNEL, LONG_KERNEL};
 use crate::config::{AssignmentRule, Elimination, Init, MixerKind, Plan, Reason};
 use crate::energy::{Blend, Energy, Found, Kernel, Transformer};
 use crate::mixer::{Mixer, MlpMixer};
@@ -39,7 +39,7 @@ pub(super) fn energy(prepared: &Prepared, seed: u64, start: &Start) -> Result<Bo
 
 /// The share of a kernel energy in a blend, where the plan gives this one.
 pub(super) fn share(given: f64, kernel: &Kernel) -> f64 {
-    let automatic = [AFFINE_KERNEL, BENT_KERNEL].contains(&given);
+    let automatic = [AFFINE_KERNEL, LONG_KERNEL, BENT_KERNEL].contains(&given);
     if automatic && kernel.judges_novelty() {
         NOVEL_KERNEL
     } else {
