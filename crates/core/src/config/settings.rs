@@ -232,8 +232,9 @@ sections! {
         kernel: Option<f64> = None, within from_to(0.0, 1.0),
             automatic "0.9 for the affine mixer, 0.7 where its pieces have 8000 samples or more, 0.3 \
                        for other mixers (each counts as 0.9 where innovations or forecasts are \
-                       judged); 0.95 for an affine mixer and pieces of less than 16 samples; 0 with the energy `raw`, and where sources \
-                       are free in every sample of a recording that is not evaluated whole"
+                       judged); 0.95 for an affine mixer and pieces of less than 16 samples; 0 \
+                       with the energy `raw`, and where sources are free in every sample of a \
+                       recording that is not evaluated whole"
             |config, facts| Some(match config.weights.energy {
                 EnergyForm::Raw => 0.0,
                 EnergyForm::Log if config.is_long(facts) && config.has_free_samples() => 0.0,
