@@ -17,7 +17,6 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use realfft::num_complex::Complex;
 use realfft::{RealFftPlanner, RealToComplex};
 use std::f64::consts::PI;
-use std::ops::Range;
 use std::sync::Arc;
 use strt_signal::columns::col;
 use strt_signal::rows::RowsView;
@@ -28,8 +27,6 @@ use super::form::Lengths;
 const SINGLE: usize = 10;
 /// The end of a wider band over its beginning.
 const RATIO: f64 = 1.2;
-/// Longer pieces are transformed in equal parts: no source is so slow that it matters.
-const LONGEST: usize = 1 << 16;
 /// Groups of frequencies at most of which the quietest is sought: the lowest of very many estimates
 /// is far too low.
 const MOST_GROUPS: usize = 32;
@@ -46,9 +43,8 @@ pub struct Bands {
 impl Bands {
     /// For a recording of these lengths. One piece has no frequency 0: its mean is not judged.
     pub fn new(lengths: Lengths) -> Bands {
-        let stretches = stretch_count(lengths.piece);
-        let length = (lengths.piece / stretches).max(2);
-        let alone = stretches == 1 && lengths.piece >= lengths.samples;
+        let length = lengths.piece.max(2);
+        let alone = lengths.piece >= lengths.samples;
         let mut edges = vec![usize::from(alone)];
         while edges[edges.len() - 1] < length {
             let last = edges[edges.len() - 1];
@@ -97,33 +93,31 @@ impl Bands {
         let mut cosine = Cosine::default();
         let mut coefficients = Mat::<f64>::zeros(0, k);
         for piece in rows.pieces() {
-            for stretch in stretches(piece) {
-                let n = stretch.len();
-                if coefficients.nrows() != n {
-                    coefficients = Mat::zeros(n, k);
+            let n = piece.len();
+            if coefficients.nrows() != n {
+                coefficients = Mat::zeros(n, k);
+            }
+            for j in 0..k {
+                let samples = &col(components, j)[piece.clone()];
+                cosine.transform(samples, coefficients.col_as_slice_mut(j));
+            }
+            let mut first = 0;
+            while first < n {
+                let band = self.of(first, n);
+                let end = (first..n).find(|&j| self.of(j, n) != band).unwrap_or(n);
+                if let Some(band) = band {
+                    counts[band] += end - first;
+                    let part = coefficients.as_ref().subrows(first, end - first);
+                    matmul(
+                        stacked.as_mut().subrows_mut(band * k, k),
+                        Accum::Add,
+                        part.transpose(),
+                        part,
+                        1.0,
+                        Par::Seq,
+                    );
                 }
-                for j in 0..k {
-                    let samples = &col(components, j)[stretch.clone()];
-                    cosine.transform(samples, coefficients.col_as_slice_mut(j));
-                }
-                let mut first = 0;
-                while first < n {
-                    let band = self.of(first, n);
-                    let end = (first..n).find(|&j| self.of(j, n) != band).unwrap_or(n);
-                    if let Some(band) = band {
-                        counts[band] += end - first;
-                        let part = coefficients.as_ref().subrows(first, end - first);
-                        matmul(
-                            stacked.as_mut().subrows_mut(band * k, k),
-                            Accum::Add,
-                            part.transpose(),
-                            part,
-                            1.0,
-                            Par::Seq,
-                        );
-                    }
-                    first = end;
-                }
+                first = end;
             }
         }
         let scale = rows.n_samples() as f64 / rows.n_valid().max(1) as f64;
@@ -176,17 +170,6 @@ pub(super) fn quietest(
     } else {
         0.0
     }
-}
-
-/// In how many equal parts a piece is transformed.
-fn stretch_count(piece: usize) -> usize {
-    piece.div_ceil(LONGEST).max(1)
-}
-
-fn stretches(piece: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let (first, n) = (piece.start, piece.len());
-    let count = stretch_count(n);
-    (0..count).map(move |s| first + s * n / count..first + (s + 1) * n / count)
 }
 
 /// The orthonormal cosine transform (DCT-II) of any length, by a real Fourier transform of the same
@@ -262,9 +245,9 @@ mod tests {
 
     #[test]
     fn bands_cover_every_frequency_once_and_grow() {
-        for (piece, samples) in [(1000, 1000), (8, 4000), (100_000, 100_000), (9, 9)] {
+        for (piece, samples) in [(1000, 1000), (8, 4000), (9, 9)] {
             let bands = Bands::new(Lengths { samples, piece });
-            let first = usize::from(piece == samples && piece <= LONGEST);
+            let first = usize::from(piece == samples);
             assert_eq!(bands.edges[0], first);
             assert!(bands.edges.windows(2).all(|e| e[0] < e[1]));
             assert_eq!(bands.edges[bands.len()], bands.length);

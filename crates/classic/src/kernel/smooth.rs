@@ -4,7 +4,7 @@
 //! ```text
 //! g = 1/n · min_λ [ min_θ ( ½ Σ_b n_b (θ_b + q_b·e^{−θ_b} − 1) + ½ θᵀRθ )
 //!                   + ½ ln det(R + D) − ½ ln det⁺ R ],
-//! R = λ Σ_b (θ_{b+1} − θ_b)²/(x_{b+1} − x_b),   D = ½ diag(n_b·q_b·e^{−θ_b})
+//! θᵀRθ = λ Σ_b (θ_{b+1} − θ_b)²/(x_{b+1} − x_b),   D = ½ diag(n_b·q_b·e^{−θ_b})
 //! ```
 //!
 //! q_b is the power of the source in band b, n_b the number of its frequencies and θ_b the
