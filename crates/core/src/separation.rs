@@ -36,12 +36,13 @@ pub struct Separation {
 pub enum Unmixing {
     /// S is this affine map of a row of channels.
     Affine(Mat<f64>),
-    /// S is an affine map plus tanh(Zw·U + b)·V, a bend in the whitened components.
+    /// S is an affine map and bends X + tanh(X·U + b)·V, one after the other; the first of the
+    /// whitened components, every other of what the one before puts out.
     Bent {
         /// The affine map.
         linear: Mat<f64>,
-        /// [Uᵀ | b | V] (h×(2K+1)).
-        bend: Mat<f64>,
+        /// [Uᵀ | b | V] (h×(2K+1)) of every bend.
+        bends: Vec<Mat<f64>>,
     },
     /// S is no map of a row: this is the best affine guess, from which the sources of new data are
     /// optimised.
@@ -49,14 +50,16 @@ pub enum Unmixing {
 }
 
 impl Unmixing {
-    /// The unmixing with this affine part: bent where there is a bend, exact where the mixer is
+    /// The unmixing with this affine part: bent where there are bends, exact where the mixer is
     /// affine.
     #[doc(hidden)]
-    pub fn new(linear: Mat<f64>, bend: Option<Mat<f64>>, mixer: &dyn Mixer) -> Unmixing {
-        match bend {
-            Some(bend) => Unmixing::Bent { linear, bend },
-            None if affine_map(mixer).is_some() => Unmixing::Affine(linear),
-            None => Unmixing::Guess(linear),
+    pub fn new(linear: Mat<f64>, bends: Vec<Mat<f64>>, mixer: &dyn Mixer) -> Unmixing {
+        if !bends.is_empty() {
+            Unmixing::Bent { linear, bends }
+        } else if affine_map(mixer).is_some() {
+            Unmixing::Affine(linear)
+        } else {
+            Unmixing::Guess(linear)
         }
     }
 
@@ -69,11 +72,11 @@ impl Unmixing {
         }
     }
 
-    /// The bend, where there is one.
-    pub fn bend(&self) -> Option<&Mat<f64>> {
+    /// The bends; none where the map is affine.
+    pub fn bends(&self) -> &[Mat<f64>] {
         match self {
-            Unmixing::Bent { bend, .. } => Some(bend),
-            Unmixing::Affine(_) | Unmixing::Guess(_) => None,
+            Unmixing::Bent { bends, .. } => bends,
+            Unmixing::Affine(_) | Unmixing::Guess(_) => &[],
         }
     }
 }
@@ -216,9 +219,10 @@ impl Separation {
     pub fn from_record(record: Record) -> Result<Separation> {
         let (k, m) = (record.config.n_sources, record.scaling.n_channels());
         let r = record.config.branches.patch_sizes.len();
-        let (linear, bend) = (record.unmixing.linear(), record.unmixing.bend());
+        let (linear, bends) = (record.unmixing.linear(), record.unmixing.bends());
         let bend_columns = 2 * k + 1;
-        let found_columns = bend.map_or(bend_columns, |bend| bend.ncols());
+        let wrong = bends.iter().find(|bend| bend.ncols() != bend_columns);
+        let found_columns = wrong.map_or(bend_columns, |bend| bend.ncols());
         let expected_scales = if record.scales.is_empty() { 0 } else { k };
         let shapes = [
             ("scales of sources", expected_scales, record.scales.len()),
@@ -557,7 +561,7 @@ fn unmixing(prepared: &Prepared, model: &Model) -> Unmixing {
     let samples = model.space.samples();
     if let Some(map) = model.space.map() {
         let linear = from_whitened(&map.linear, &|_| 0.0);
-        return Unmixing::new(linear, map.bend, &*model.mixer);
+        return Unmixing::new(linear, map.bends, &*model.mixer);
     }
     if let Some((mixing, offsets)) = affine_map(&*model.mixer)
         && let Ok(svd) = mixing.thin_svd()
@@ -578,5 +582,5 @@ fn unmixing(prepared: &Prepared, model: &Model) -> Unmixing {
         return Unmixing::Affine(with_offset(weights.clone(), &offset));
     }
     let (fit, mean) = samples.linear_fit();
-    Unmixing::new(from_whitened(&fit, &|k| mean[k]), None, &*model.mixer)
+    Unmixing::new(from_whitened(&fit, &|k| mean[k]), Vec::new(), &*model.mixer)
 }

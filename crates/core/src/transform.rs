@@ -9,7 +9,7 @@ use crate::config::{Coordinates, Elimination, Init, MixerKind, UpdateRule};
 use crate::energy::MakeEnergy;
 use crate::recording::missing_samples;
 use crate::separation::{Separation, Unmixing};
-use crate::space::bend;
+use crate::space::layers;
 use crate::train::{Observer, Prepared, Start, StopReason, Trainer};
 use crate::{Error, Recording, Result};
 use faer::{Mat, MatRef};
@@ -101,7 +101,7 @@ impl Separation {
     pub fn unmix(&self, observations: MatRef<'_, f64>) -> Option<Result<Mat<f64>>> {
         let sources = match &self.record.unmixing {
             Unmixing::Affine(map) => self.linear_sources(map, observations),
-            Unmixing::Bent { linear, bend } => self.bent_sources(linear, bend, observations),
+            Unmixing::Bent { linear, bends } => self.bent_sources(linear, bends, observations),
             Unmixing::Guess(_) => return None,
         };
         let decoded =
@@ -115,26 +115,19 @@ impl Separation {
         !matches!(self.record.unmixing, Unmixing::Guess(_))
     }
 
-    /// S = Zw·A + tanh(Zw·U + b)·V; NaN rows stay NaN.
+    /// S of neural coordinates; NaN rows stay NaN.
     fn bent_sources(
         &self,
         linear: &Mat<f64>,
-        bend: &Mat<f64>,
+        bends: &[Mat<f64>],
         observations: MatRef<'_, f64>,
     ) -> Result<Mat<f64>> {
         let mut s = self.linear_sources(linear, observations)?;
-        let mut hidden = Mat::zeros(STRETCH.min(s.nrows()), bend.nrows());
         for first in (0..s.nrows()).step_by(STRETCH) {
             let n = STRETCH.min(s.nrows() - first);
             let scaled = self.record.scaling.apply(observations.subrows(first, n))?;
             let whitened = self.record.whitening.transform(scaled.as_ref())?;
-            let hidden = hidden.as_mut().subrows_mut(0, n);
-            bend::add(
-                bend,
-                whitened.as_ref(),
-                hidden,
-                s.as_mut().subrows_mut(first, n),
-            );
+            layers::add(bends, whitened.as_ref(), s.as_mut().subrows_mut(first, n));
         }
         Ok(s)
     }

@@ -113,10 +113,12 @@ fn fingerprint(separation: &Separation) -> Fingerprint {
         ("eigenvalues", bits(whitening.eigenvalues().iter().copied())),
         ("unmixing", of_matrix(unmixing.linear().as_ref())),
         (
-            "bend",
+            "bends",
             unmixing
-                .bend()
-                .map_or(Vec::new(), |bend| of_matrix(bend.as_ref())),
+                .bends()
+                .iter()
+                .flat_map(|bend| of_matrix(bend.as_ref()))
+                .collect(),
         ),
         (
             "gauge",

@@ -170,6 +170,7 @@ fn check_switches(index: u32) {
     let on = |i: u32| bits >> i & 1 == 1;
     let mut config = tiny();
     config.sources.coordinates = Some(coordinates);
+    config.sources.layers = Some(1 + bits.count_ones() as usize % 2);
     config.sources.standardize = on(0);
     config.mixer.decoder_standardization = on(1);
     config.mixer.elimination = if on(2) {
@@ -360,6 +361,33 @@ fn forecasts() {
     check("forecasts of neural sources", &config, &recording);
 }
 
+/// Heavy tails under a variance that changes are judged where the mixing is bent, by two layers,
+/// also with gaps.
+#[test]
+fn values_with_heavy_tails() {
+    let spec = ProblemSpec {
+        kind: SourceKind::SegmentLaplace,
+        n_samples: 400,
+        n_sources: 2,
+        n_channels: 3,
+        noise: 0.0,
+        seed: 2,
+        ..ProblemSpec::default()
+    };
+    let mut y = spec.generate().unwrap().observations;
+    let mut config = tiny();
+    config.mixer.kind = MixerKind::Mlp;
+    config.sources.coordinates = Some(Coordinates::Neural);
+    config.weights.kernel = Some(0.6);
+    for what in ["values", "values with gaps"] {
+        let recording = Recording::from_mat(y.clone()).unwrap();
+        let trainer = Trainer::new(&recording, &config).unwrap();
+        assert_eq!(trainer.judged_beside(), Beside::Values, "{what}");
+        check(what, &config, &recording);
+        y[(100, 1)] = f64::NAN;
+    }
+}
+
 #[test]
 fn pieces() {
     let recording = || {
@@ -374,6 +402,7 @@ fn pieces() {
         ] {
             let mut config = tiny();
             config.sources.coordinates = Some(coordinates);
+            config.sources.layers = Some(3);
             config.mixer.kind = kind;
             (config.branches.crop, config.optimizer.block) = (9, block);
             check(&format!("pieces, blocks of {block}"), &config, &recording());
@@ -388,6 +417,7 @@ fn recordings_in_blocks() {
         let mut config = tiny();
         if on(6) {
             config.sources.coordinates = Some(Coordinates::Neural);
+            config.sources.layers = Some(1 + bits.count_ones() as usize % 2);
         }
         (config.branches.crop, config.optimizer.block) = (9, 8);
         config.sources.unlock = Some(if on(0) { 0.0 } else { 1.0 });

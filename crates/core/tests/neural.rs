@@ -233,3 +233,41 @@ fn bent_sources_of_one_spectrum_are_told_apart_by_their_innovations() {
     assert!(separation.restarts()[0].novel);
     assert!(separation.converged() && mac > 0.97, "{mac}");
 }
+
+/// Noise of Laplace's density and changing scale behind two leaky-ReLU layers: a map that makes it
+/// Gaussian is the wrong one, and one layer does not straighten it.
+#[test]
+fn heavy_tails_are_kept_behind_two_layers() {
+    let spec = ProblemSpec {
+        kind: SourceKind::SegmentLaplace,
+        mixing: MixingKind::LeakyMlp { layers: 2 },
+        n_samples: 4000,
+        n_channels: 6,
+        noise: 0.0,
+        seed: 906,
+        ..ProblemSpec::default()
+    };
+    let problem = spec.generate().unwrap();
+    let recording = problem.recording().unwrap();
+    let mac = |layers| {
+        let mut config = Config::nonlinear(3);
+        (config.restarts, config.sources.layers) = (Some(1), layers);
+        let separation = separate(&recording, &config).unwrap();
+        assert!(separation.restarts()[0].novel);
+        let found = match_sources(separation.sources(), &problem.reference().unwrap());
+        (found.unwrap().mac(), separation.config().clone())
+    };
+    let (found, config) = mac(None);
+    assert_eq!(config.sources.layers, Some(2));
+    assert_eq!(
+        (config.mixer.hidden, config.mixer.ridge),
+        (vec![32, 32], Some(1e-4))
+    );
+    let (flat, config) = mac(Some(1));
+    assert_eq!(
+        (config.mixer.hidden, config.mixer.ridge),
+        (vec![32], Some(2e-3))
+    );
+    println!("{found}, one layer {flat}");
+    assert!(found > 0.98 && found > flat, "{found}, one layer {flat}");
+}

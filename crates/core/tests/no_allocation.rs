@@ -81,8 +81,14 @@ fn a_step_allocates_nothing() {
         ..ProblemSpec::default()
     };
     let chaotic = chaotic.generate().unwrap().recording().unwrap();
+    let heavy = ProblemSpec {
+        kind: SourceKind::SegmentLaplace,
+        ..ProblemSpec::default()
+    };
+    let heavy = heavy.generate().unwrap().recording().unwrap();
     let cases = [
         ("affine, forecasts", affine(), chaotic),
+        ("neural, heavy tails", neural(), heavy),
         ("affine", affine(), recording(300)),
         ("affine, missing samples", affine(), with_gaps(300)),
         ("affine, pieces", affine(), in_pieces(300)),

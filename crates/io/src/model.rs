@@ -146,8 +146,8 @@ fn encode(record: &Record) -> Encoded {
     out.matrix("whitening.matrix", record.whitening.matrix());
     out.vector("whitening.eigenvalues", record.whitening.eigenvalues());
     out.matrix("unmixing", record.unmixing.linear().as_ref());
-    if let Some(bend) = record.unmixing.bend() {
-        out.matrix("bend", bend.as_ref());
+    for (layer, bend) in record.unmixing.bends().iter().enumerate() {
+        out.matrix(&bend_name(layer), bend.as_ref());
     }
     if !record.scales.is_empty() {
         let scales = record.scales.iter();
@@ -164,6 +164,14 @@ fn encode(record: &Record) -> Encoded {
     );
     networks::encode(&mut out, &record.networks);
     out.finish()
+}
+
+/// Name of the bend of a layer, counted from 0.
+fn bend_name(layer: usize) -> String {
+    match layer {
+        0 => "bend".into(),
+        _ => format!("bend.{}", layer + 1),
+    }
 }
 
 fn decode(
@@ -200,16 +208,16 @@ fn decode(
     let matrix = input.matrix("whitening.matrix", m, k, Numbers::Finite)?;
     let eigenvalues = input.tensor("whitening.eigenvalues", &[m], Numbers::Finite)?;
     let unmixing = input.matrix("unmixing", m + 1, k, numbers)?;
-    let bend = input.shape("bend").is_some();
-    let bend = bend
-        .then(|| input.any_matrix("bend", numbers))
-        .transpose()?;
+    let mut bends = Vec::new();
+    while input.shape(&bend_name(bends.len())).is_some() {
+        bends.push(input.any_matrix(&bend_name(bends.len()), numbers)?);
+    }
     let scales = scales(&mut input, k)?;
     let means = input.tensor("gauge.mean", &[k], numbers)?;
     let divisors = input.tensor("gauge.divisor", &[k], numbers)?;
     let networks = networks::decode(&mut input, &config, numbers)?;
     input.finish()?;
-    let unmixing = Unmixing::new(unmixing, bend, &*mixer);
+    let unmixing = Unmixing::new(unmixing, bends, &*mixer);
     let record = Record {
         scaling: ChannelScaling::from_parts(offset, scale).map_err(Error::refused(path))?,
         whitening: Whitening::from_parts(mean, matrix, eigenvalues)

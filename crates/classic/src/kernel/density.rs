@@ -8,6 +8,9 @@
 
 use std::f64::consts::{FRAC_PI_2, LN_2};
 
+/// ½ ln 2πe: the entropy of a Gaussian of variance 1.
+pub(super) const GAUSSIAN: f64 = 1.418_938_533_204_673;
+
 /// A density.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Density {

@@ -72,7 +72,7 @@ const DILATIONS: [usize; 2] = [1, 4];
 /// … and those that need 16 times as much: slow sources of long recordings.
 const WIDE_DILATIONS: [usize; 2] = [16, 64];
 /// Samples of a block whose variance is judged.
-const BLOCK: usize = 48;
+pub(super) const BLOCK: usize = 48;
 /// At most this many blocks.
 const MOST_BLOCKS: usize = 1024;
 /// Blocks at most where a source may take this form beside others: all of them are then computed in
@@ -187,6 +187,11 @@ impl Form {
             Some(_) => Form::spectrum(lengths),
             None => self,
         }
+    }
+
+    /// Whether this judges variances of blocks.
+    pub fn is_of_variances(&self) -> bool {
+        self.window == 1
     }
 
     /// Number of moments of a source.

@@ -14,7 +14,7 @@
 //! In: autocovariances and samples of a source. Out: J, and its gradient in both. What is made of
 //! it is the caller's business.
 
-use super::density::Density;
+use super::density::{Density, GAUSSIAN};
 use super::energy::PENALTY;
 use super::toeplitz::Levinson;
 
@@ -28,8 +28,6 @@ const RIDGE: f64 = 0.1;
 const CHANCE: f64 = 6.0;
 /// Lags at most by which it is judged how many are independent.
 const LAGS: usize = 32;
-/// ½ ln 2πe.
-const GAUSSIAN: f64 = 1.418_938_533_204_673;
 
 /// The innovations of one source, with the memory that they need.
 #[derive(Clone, Debug)]

@@ -35,6 +35,7 @@ mod ridge;
 mod smooth;
 mod stretches;
 mod toeplitz;
+mod values;
 
 pub use bands::Bands;
 pub use blocks::Blocks;
@@ -45,6 +46,7 @@ pub use form::{Form, Lengths};
 pub use innovations::{Innovations, SHARE as INNOVATION_SHARE, reach};
 pub use moments::{Moments, regained};
 pub use novelty::{Beside, Novel};
+pub use values::Values;
 
 use faer::Mat;
 use std::ops::Range;

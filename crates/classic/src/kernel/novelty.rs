@@ -21,6 +21,9 @@ pub enum Beside {
     Innovations,
     /// Forecasts that are not linear.
     Forecasts,
+    /// Heavy tails under variances that change. A search does not ask them: mixtures of such sources
+    /// are told apart by their variances.
+    Values,
 }
 
 /// What a search has found to be judged beside second moments.
@@ -33,6 +36,8 @@ pub enum Novel {
     Innovations(Vec<Density>),
     /// Forecasts by functions of this shape.
     Forecasts(Shape),
+    /// Heavy tails under variances that change.
+    Values,
 }
 
 impl Novel {
@@ -45,6 +50,7 @@ impl Novel {
     pub fn kind(&self) -> Beside {
         match self {
             Novel::Nothing => Beside::Nothing,
+            Novel::Values => Beside::Values,
             Novel::Innovations(_) => Beside::Innovations,
             Novel::Forecasts(_) => Beside::Forecasts,
         }
@@ -76,7 +82,7 @@ impl Novelty {
         window: usize,
     ) -> Novelty {
         match beside {
-            Beside::Nothing => Novelty::Nothing,
+            Beside::Nothing | Beside::Values => Novelty::Nothing,
             Beside::Innovations => Novelty::Innovations(NonGaussian::new(components, rows, window)),
             Beside::Forecasts => Novelty::Forecasts(Forecasts::new(components, rows)),
         }

@@ -16,6 +16,9 @@ use strt_signal::pieces::Pieces;
 /// Why an automatic value is there.
 const FILLED: &str = "its rule has filled it in";
 
+/// The automatic `mixer.ridge` beside two layers: a mixer that cannot follow the map holds it back.
+const TWO_LAYERS_RIDGE: f64 = 1e-4;
+
 /// A configuration that fits a recording and can run. Made by [`Config::check`] only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -47,6 +50,8 @@ pub struct Plan {
     pub(crate) sources_rate: f64,
     /// How the sources are held.
     pub(crate) coordinates: Coordinates,
+    /// Layers of their map, in neural coordinates.
+    pub(crate) layers: usize,
     /// Where they start.
     pub(crate) init: Init,
     /// Whether the recording is trained through moments and blocks.
@@ -87,6 +92,22 @@ impl Plan {
     /// β, where the mixer's output layer is eliminated.
     pub(crate) fn elimination_ridge(&self) -> Option<f64> {
         (self.config.mixer.elimination == Elimination::LeastSquares).then_some(self.ridge)
+    }
+
+    /// This plan with two layers, where the configuration leaves that to what tells the sources
+    /// apart. What mixes them needs as many.
+    pub(crate) fn with_two_layers(mut self, given: &Config) -> Plan {
+        self.layers = 2;
+        self.config.sources.layers = Some(2);
+        let mlp = self.config.mixer.kind == MixerKind::Mlp;
+        if mlp {
+            self.config.mixer.hidden.extend(given.mixer.hidden.last());
+        }
+        if mlp && given.mixer.ridge.is_none() {
+            self.ridge = TWO_LAYERS_RIDGE;
+            self.config.mixer.ridge = Some(self.ridge);
+        }
+        self
     }
 
     /// o: the order of the smoothness term.
@@ -214,6 +235,7 @@ impl Config {
             kernel: kappa.map_or(0.0, |_| weights.kernel.expect(FILLED)),
             phi: kappa.map_or(Phi::Raw, |kappa| Phi::Log { kappa }),
             ridge: config.mixer.ridge.expect(FILLED),
+            layers: config.sources.layers.expect(FILLED),
             sources_rate: optimizer.rates.sources.expect(FILLED),
             coordinates,
             init: config.sources.init.expect(FILLED),

@@ -101,6 +101,12 @@ sections! {
             };
         /// Units h of the map in `neural` coordinates.
         hidden: usize = 32, within from_to(1.0, 4096.0);
+        /// Layers of the map in `neural` coordinates, each a bend of what the one before puts out.
+        layers: Option<usize> = None, within from_to(1.0, 16.0),
+            automatic "1; 2 where forecasts, or heavy tails under a changing variance, are judged \
+                       from the start. `mixer.hidden` then has its last size twice, and \
+                       `mixer.ridge` is 1e-4 unless it is given"
+            |_, _| Some(1);
         /// Feed branches and smoothness with sources of mean 0 and variance 1, which fixes the
         /// gauge.
         standardize: bool = true;

@@ -3,10 +3,11 @@
 //! ```text
 //! g_k − c·J_k        where J_k, what is not Gaussian in innovations, exceeds chance
 //! g_k − G_k          where G_k, what forecasts gain that are not linear, exceeds chance
+//! g_k − J_k          with J_k of the heavy tails of values whose variance changes
 //! ```
 //!
-//! with J_k of [`strt_classic::kernel::Innovations`] and G_k of [`strt_classic::kernel::Forecast`],
-//! read in one window of every source: the longest of those that the networks read in the same
+//! with J_k of [`strt_classic::kernel::Innovations`], G_k of [`strt_classic::kernel::Forecast`] and
+//! the last J_k of [`strt_classic::kernel::Values`], read in one window of every source: the longest of those that the networks read in the same
 //! step. A recording has one of them where the kernel energy alone has found that it describes the
 //! sources better; then it tells apart what spectra do not, and holds sources of which networks
 //! learn little, or learn by heart, in their place.
@@ -15,7 +16,9 @@
 //! nothing to draw, and what is learned is learned anew in every step.
 
 use super::{SourceWindows, Window};
-use strt_classic::kernel::{Density, Forecast, INNOVATION_SHARE, Innovations, Shape, reach};
+use strt_classic::kernel::{
+    Density, Forecast, INNOVATION_SHARE, Innovations, Shape, Values, reach,
+};
 use strt_signal::rows::Rows;
 
 /// Samples of a window that are forecast at most.
@@ -31,6 +34,9 @@ pub(crate) enum Judge {
     },
     /// Forecasts.
     Forecasts(Box<Forecast>),
+    /// Values. They are judged whether or not they have heavy tails: a map that gives them to the
+    /// sources must be found first.
+    Values(Values),
 }
 
 impl Judge {
@@ -46,6 +52,11 @@ impl Judge {
     /// By functions of the shape that was found.
     pub fn forecasts(shape: Shape) -> Judge {
         Judge::Forecasts(Box::new(Forecast::new(shape, MOST_TARGETS)))
+    }
+
+    /// By heavy tails.
+    pub fn values() -> Judge {
+        Judge::Values(Values::default())
     }
 }
 
@@ -110,6 +121,11 @@ impl Novelty {
                 found
                     .map(|(gain, _)| gain)
                     .filter(|&gain| gain > forecast.chance())
+            }
+            Judge::Values(values) => {
+                values.read(&self.samples, |t| reach[t] > 0);
+                let density = values.best();
+                density.map(|(density, _)| values.evaluate(density, 1.0, &mut self.d_samples))
             }
             Judge::Innovations {
                 innovations,

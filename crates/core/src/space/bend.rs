@@ -1,12 +1,13 @@
-//! The bend of neural coordinates: what a source has beyond its linear part, as a smooth map of the
-//! whitened components.
+//! A bend of neural coordinates: what a layer adds to a linear map of its inputs, as a smooth map
+//! of them.
 //!
 //! ```text
-//! S = Zw·A + τ·V        τ = tanh(Zw·U + 1·bᵀ)        U (K×h), b (h), V (h×K)
+//! S = X·A + τ·V        τ = tanh(X·U + 1·bᵀ)        U (K×h), b (h), V (h×K)
 //! ```
 //!
 //! V starts at 0, so the sources start linear. The parameters lie in one matrix [Uᵀ | b | V]
-//! (h×(2K+1)): one group of the optimiser, one tensor of a file.
+//! (h×(2K+1)): one group of the optimiser, one tensor of a file. X are the whitened components Zw,
+//! or what the bend before puts out ([`super::layers`]).
 //!
 //! A source that is a function of the channels, and not free in every sample, has a volume: the
 //! change of variables from components to sources that a likelihood asks for ([`Bend::volume`]).
@@ -63,6 +64,21 @@ pub(crate) fn permute(bend: &mut Mat<f64>, order: &[usize]) {
     permute_columns(bend, &whole);
 }
 
+/// Input k is what input `order[k]` was.
+pub(crate) fn permute_inputs(bend: &mut Mat<f64>, order: &[usize]) {
+    let k = order.len();
+    let whole: Vec<usize> = order.iter().copied().chain(k..bend.ncols()).collect();
+    permute_columns(bend, &whole);
+}
+
+/// The bend with R⁻¹·U in place of U, for inputs X·R in place of X.
+pub(crate) fn inputs_turned(bend: &Mat<f64>, inverse: MatRef<'_, f64>) -> Mat<f64> {
+    let mut turned = bend.clone();
+    let u = parts(bend).0 * inverse.transpose();
+    turned.subcols_mut(0, inverse.ncols()).copy_from(u);
+    turned
+}
+
 /// The bend with V·R in place of V.
 pub(crate) fn turned(bend: &Mat<f64>, r: &Mat<f64>) -> Mat<f64> {
     let mut turned = bend.clone();
@@ -78,7 +94,7 @@ fn parts(bend: &Mat<f64>) -> (MatRef<'_, f64>, &[f64], MatRef<'_, f64>) {
     (whole.subcols(0, k), col(whole, k), whole.subcols(k + 1, k))
 }
 
-/// τ = tanh(Zw·U + 1·bᵀ) (n×h) for any number of rows of Zw.
+/// τ = tanh(X·U + 1·bᵀ) (n×h) for any number of rows of X.
 fn activate(bend: &Mat<f64>, z: MatRef<'_, f64>, mut hidden: MatMut<'_, f64>) {
     let (u, b, _) = parts(bend);
     matmul(
@@ -94,8 +110,8 @@ fn activate(bend: &Mat<f64>, z: MatRef<'_, f64>, mut hidden: MatMut<'_, f64>) {
     }
 }
 
-/// S += τ·V for any number of rows of Zw; `hidden` (n×h) is left holding τ.
-pub(crate) fn add(
+/// S += τ·V for any number of rows of X; `hidden` (n×h) is left holding τ.
+pub(super) fn add(
     bend: &Mat<f64>,
     z: MatRef<'_, f64>,
     mut hidden: MatMut<'_, f64>,
@@ -103,13 +119,6 @@ pub(crate) fn add(
 ) {
     activate(bend, z, hidden.as_mut());
     matmul(s, Accum::Add, hidden.as_ref(), parts(bend).2, 1.0, Par::Seq);
-}
-
-/// S = Zw·A + tanh(Zw·U + b)·V for any number of rows of Zw.
-pub(crate) fn map_rows(a: &Mat<f64>, bend: &Mat<f64>, z: MatRef<'_, f64>, mut s: MatMut<'_, f64>) {
-    matmul(s.as_mut(), Accum::Replace, z, a, 1.0, Par::Seq);
-    let mut hidden = Mat::zeros(z.nrows(), bend.nrows());
-    add(bend, z, hidden.as_mut(), s);
 }
 
 /// The bend over n rows, forward and backward, with its workspace.
@@ -141,10 +150,10 @@ impl Every {
 struct Part {
     first: usize,
     hidden: Mat<f64>,   // τ (n×h)
-    d_hidden: Mat<f64>, // what the volume asks of τ, then ∂J/∂(Zw·U + b) (n×h)
+    d_hidden: Mat<f64>, // what the volume asks of τ, then ∂J/∂(X·U + b) (n×h)
     slopes: Mat<f64>,   // 1 − τ² of some rows (ROWS×h)
     d_slopes: Mat<f64>, // (ROWS×h)
-    /// ∂s/∂z of some rows, then the gradient in it (ROWS×K²), entry (i, k) in column i·K + k.
+    /// ∂s/∂x of some rows, then the gradient in it (ROWS×K²), entry (i, k) in column i·K + k.
     jacobians: Mat<f64>,
     d_a: Mat<f64>,        // K×K
     d_products: Mat<f64>, // h×K²
@@ -253,6 +262,15 @@ impl Bend {
             part.backward(bend, z.subrows(first, len), d_s.subrows(first, len));
         });
         self.parts.iter().for_each(|part| *d_bend += &part.d_bend);
+    }
+
+    /// Adds the gradient in X that τ has, once [`Bend::backward`] has gone through it.
+    pub fn add_input_gradient(&self, bend: &Mat<f64>, mut d_x: MatMut<'_, f64>) {
+        let u = parts(bend).0;
+        for part in &self.parts {
+            let own = d_x.as_mut().subrows_mut(part.first, part.len());
+            matmul(own, Accum::Add, &part.d_hidden, u, 1.0, Par::Seq);
+        }
     }
 }
 
@@ -482,7 +500,7 @@ mod tests {
         let (z, r) = (random(9, 3), random(3, 3));
         let map = ComponentMap {
             linear: random(3, 3),
-            bend: Some(random(4, 7)),
+            bends: vec![random(4, 7), random(2, 7), random(3, 7)],
         };
         let expected = map.apply(z.as_ref()) * &r;
         let error = (map.turned(&r).apply(z.as_ref()) - expected).norm_max();

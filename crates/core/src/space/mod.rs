@@ -15,9 +15,10 @@
 //! recording are held is the business of [`crate::view`]. A further space is a file, a variant of
 //! [`Coordinates`] and a line in [`new`].
 
-pub(crate) mod bend;
+mod bend;
 mod direct;
 mod fiber;
+pub(crate) mod layers;
 mod neural;
 
 use crate::Result;
@@ -29,8 +30,7 @@ use crate::view::data::Data;
 use crate::view::excerpts::Excerpts;
 use crate::view::second_moments::KernelData;
 use crate::view::{Excerpt, Samples};
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Mat, MatRef};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use strt_kernels::AdamStep;
@@ -76,13 +76,13 @@ pub(crate) struct Movement<'a> {
     pub pace: &'a dyn Fn(usize) -> f64,
 }
 
-/// S as a map of the whitened components: Zw·A + tanh(Zw·U + b)·V.
+/// S as a map of the whitened components: Zw·A and the bends.
 #[derive(Clone)]
 pub(crate) struct ComponentMap {
     /// A (K×K).
     pub linear: Mat<f64>,
-    /// [Uᵀ | b | V] (h×(2K+1)), where the map is bent.
-    pub bend: Option<Mat<f64>>,
+    /// [Uᵀ | b | V] (h×(2K+1)) of every layer; none where the map is linear.
+    pub bends: Vec<Mat<f64>>,
 }
 
 impl ComponentMap {
@@ -90,7 +90,7 @@ impl ComponentMap {
     pub fn linear(a: Mat<f64>) -> ComponentMap {
         ComponentMap {
             linear: a,
-            bend: None,
+            bends: Vec::new(),
         }
     }
 
@@ -101,10 +101,7 @@ impl ComponentMap {
         for first in (0..n).step_by(ROWS) {
             let rows = ROWS.min(n - first);
             let (z, mut s) = (z.subrows(first, rows), s.subrows_mut(first, rows));
-            match &self.bend {
-                Some(bend) => bend::map_rows(&self.linear, bend, z, s),
-                None => matmul(s.as_mut(), Accum::Replace, z, &self.linear, 1.0, Par::Seq),
-            }
+            layers::map_rows(&self.linear, &self.bends, z, s.as_mut());
         }
         s
     }
@@ -113,7 +110,7 @@ impl ComponentMap {
     pub fn turned(&self, r: &Mat<f64>) -> ComponentMap {
         ComponentMap {
             linear: &self.linear * r,
-            bend: self.bend.as_ref().map(|bend| bend::turned(bend, r)),
+            bends: layers::turned(&self.bends, r),
         }
     }
 }

@@ -1,9 +1,11 @@
-//! Neural coordinates: S = Zw·A + tanh(Zw·U + b)·V, a smooth map of the whitened components.
+//! Neural coordinates: S is a smooth map of the whitened components, Zw·A and bends one after the
+//! other ([`super::layers`]).
 //!
-//! The bend ([`super::bend`]) is 0 until it is unlocked. A map has a volume, which takes the place
-//! of det C in L_sep (they are the same for V = 0), so that J remains a likelihood.
+//! The bends are 0 until they are unlocked. A map has a volume, which takes the place of det C in
+//! L_sep (they are the same for V = 0), so that J remains a likelihood.
 
-use super::bend::{self, Bend, map_rows};
+use super::bend;
+use super::layers::{self, Layers, map_rows};
 use super::{ComponentMap, Initial, Movement, Parts, SourceSpace, initial_linear};
 use crate::Result;
 use crate::adam_group::AdamGroup;
@@ -20,18 +22,26 @@ use rand::Rng;
 
 /// Name of A.
 const A: &str = "space.a";
-/// Name of [Uᵀ | b | V].
+/// Name of [Uᵀ | b | V] of the first layer.
 const BEND: &str = "space.bend";
+
+/// Name of [Uᵀ | b | V] of a layer, counted from 0.
+fn name(layer: usize) -> String {
+    match layer {
+        0 => BEND.into(),
+        _ => format!("{BEND}.{}", layer + 1),
+    }
+}
 
 struct Neural {
     plan: Plan,
     a: Mat<f64>,
     d_a: Mat<f64>,
     adam: AdamGroup, // of A
-    bend: Mat<f64>,
-    d_bend: Mat<f64>,
-    bend_adam: Option<AdamGroup>, // absent where the bend never moves
-    rows: Bend,                   // the bend over the rows of a step
+    bends: Vec<Mat<f64>>,
+    d_bends: Vec<Mat<f64>>,
+    bend_adams: Vec<AdamGroup>, // none where the bends never move
+    rows: Layers,               // the bends over the rows of a step
     phase: f64,
     view: MapView,
     excerpts: Excerpts,
@@ -46,7 +56,8 @@ pub(super) fn new(
     // Of given sources the part that is not linear need not be a map of the channels.
     let a = initial_linear(parts, &initial, rng);
     let k = a.ncols();
-    let (h, columns) = config.sources.bend_shape(k);
+    let (shape, n_layers) = (config.sources.bend_shape(k), parts.plan.layers);
+    let moves = parts.plan.unlock_step.is_some();
     let (view, excerpts) =
         parts
             .data
@@ -56,10 +67,12 @@ pub(super) fn new(
         d_a: Mat::zeros(k, k),
         adam: AdamGroup::new(k, k),
         a,
-        bend: bend::start((h, columns), rng),
-        d_bend: Mat::zeros(h, columns),
-        bend_adam: parts.plan.unlock_step.map(|_| AdamGroup::new(h, columns)),
-        rows: Bend::new(view.n_rows(), k, config.sources.hidden),
+        bends: (0..n_layers).map(|_| bend::start(shape, rng)).collect(),
+        d_bends: vec![Mat::zeros(shape.0, shape.1); n_layers],
+        bend_adams: (0..if moves { n_layers } else { 0 })
+            .map(|_| AdamGroup::new(shape.0, shape.1))
+            .collect(),
+        rows: Layers::new(view.n_rows(), k, config.sources.hidden, n_layers),
         phase: 0.0,
         view,
         excerpts,
@@ -73,12 +86,12 @@ impl SourceSpace for Neural {
 
     fn place(&mut self, excerpt: &Excerpt, _windows: &[Window]) {
         self.d_a.fill(0.0);
-        self.d_bend.fill(0.0);
+        self.d_bends.iter_mut().for_each(|d| d.fill(0.0));
         self.phase = excerpt.phase;
-        let (a, bend, rows) = (&self.a, &self.bend, &mut self.rows);
+        let (a, bends, rows) = (&self.a, &self.bends, &mut self.rows);
         self.view.place(excerpt, |z, mut s| {
             matmul(s.as_mut(), Accum::Replace, z, a, 1.0, Par::Seq);
-            rows.forward(bend, z, s);
+            rows.forward(bends, z, s);
         });
     }
 
@@ -101,12 +114,12 @@ impl SourceSpace for Neural {
         let gauge = self.view.gauge();
         let divisors = (0..self.a.ncols()).map(|k| gauge.divisor(k));
         let (value, d_log_divisor) = self.rows.volume(
-            (&self.a, &self.bend),
+            (&self.a, &self.bends),
             divisors,
             self.view.rows().view(),
             self.phase,
             weight,
-            (&mut self.d_a, &mut self.d_bend),
+            (&mut self.d_a, &mut self.d_bends),
         );
         self.view.dense().0.add_deviation_gradient(d_log_divisor);
         value
@@ -115,24 +128,21 @@ impl SourceSpace for Neural {
     fn pull_back(&mut self) {
         let (dense, z) = self.view.dense();
         let d_s = dense.close();
+        let d_first = self.rows.backward(&self.bends, z, d_s, &mut self.d_bends);
         matmul(
             self.d_a.as_mut(),
             Accum::Add,
             z.transpose(),
-            d_s,
+            d_first,
             1.0,
             Par::Seq,
         );
-        self.rows.backward(&self.bend, z, d_s, &mut self.d_bend);
     }
 
     fn gradient_norm_squared(&self, free: bool) -> f64 {
-        let of_bend = if free {
-            self.d_bend.squared_norm_l2()
-        } else {
-            0.0
-        };
-        of_bend + self.d_a.squared_norm_l2()
+        let bends = self.d_bends.iter().filter(|_| free);
+        let of_bends: f64 = bends.map(|d| d.squared_norm_l2()).sum();
+        of_bends + self.d_a.squared_norm_l2()
     }
 
     fn update(&mut self, movement: &Movement<'_>) {
@@ -141,82 +151,96 @@ impl SourceSpace for Neural {
             self.adam
                 .update(step, scale, self.d_a.as_ref(), self.a.as_mut());
         }
-        if let (Some(step), Some(adam)) = (movement.free, &mut self.bend_adam) {
-            adam.update(step, scale, self.d_bend.as_ref(), self.bend.as_mut());
+        if let Some(step) = movement.free {
+            let bends = self.bends.iter_mut().zip(&self.d_bends);
+            for (adam, (bend, d_bend)) in self.bend_adams.iter_mut().zip(bends) {
+                adam.update(step, scale, d_bend.as_ref(), bend.as_mut());
+            }
         }
     }
 
     fn permute(&mut self, order: &[usize]) {
         permute_columns(&mut self.a, order);
         self.adam.permute_columns(order);
-        bend::permute(&mut self.bend, order);
-        if let Some(adam) = &mut self.bend_adam {
-            bend::permute(&mut adam.first, order);
-            bend::permute(&mut adam.second, order);
+        for (layer, bend) in self.bends.iter_mut().enumerate() {
+            layers::permute(bend, layer, order);
+        }
+        for (layer, adam) in self.bend_adams.iter_mut().enumerate() {
+            layers::permute(&mut adam.first, layer, order);
+            layers::permute(&mut adam.second, layer, order);
         }
     }
 
     fn sources(&self) -> Mat<f64> {
         self.view
-            .sources(&|z, s| map_rows(&self.a, &self.bend, z, s))
+            .sources(&|z, s| map_rows(&self.a, &self.bends, z, s))
     }
 
     fn judged_sources(&self) -> Mat<f64> {
         self.view
-            .judged_sources(&|z, s| map_rows(&self.a, &self.bend, z, s))
+            .judged_sources(&|z, s| map_rows(&self.a, &self.bends, z, s))
     }
 
     fn settle(&mut self) -> Mat<f64> {
-        let (a, bend) = (&self.a, &self.bend);
-        self.view.settle(&|z, s| map_rows(a, bend, z, s))
+        let (a, bends) = (&self.a, &self.bends);
+        self.view.settle(&|z, s| map_rows(a, bends, z, s))
     }
 
     fn set_map(&mut self, map: &ComponentMap) {
         self.a.copy_from(&map.linear);
-        if let Some(bend) = &map.bend {
-            self.bend.copy_from(bend);
+        for (bend, given) in self.bends.iter_mut().zip(&map.bends) {
+            bend.copy_from(given);
         }
     }
 
     fn map(&self) -> Option<ComponentMap> {
         Some(ComponentMap {
             linear: self.a.clone(),
-            bend: Some(self.bend.clone()),
+            bends: self.bends.clone(),
         })
     }
 
     fn save(&self, to: &mut Tensors) {
         to.put(A, self.a.clone());
         self.adam.save(A, to);
-        to.put(BEND, self.bend.clone());
-        if let Some(adam) = &self.bend_adam {
-            adam.save(BEND, to);
+        for (layer, bend) in self.bends.iter().enumerate() {
+            to.put(&name(layer), bend.clone());
+        }
+        for (layer, adam) in self.bend_adams.iter().enumerate() {
+            adam.save(&name(layer), to);
         }
     }
 
     fn restore(&mut self, from: &Tensors) -> Result<()> {
         from.read(A, &mut self.a)?;
         self.adam.restore(A, from)?;
-        from.read(BEND, &mut self.bend)?;
-        match &mut self.bend_adam {
-            Some(adam) => adam.restore(BEND, from),
-            None => Ok(()),
+        for (layer, bend) in self.bends.iter_mut().enumerate() {
+            from.read(&name(layer), bend)?;
         }
+        for (layer, adam) in self.bend_adams.iter_mut().enumerate() {
+            adam.restore(&name(layer), from)?;
+        }
+        Ok(())
     }
 
     fn set_parameter(&mut self, name: &str, value: &Mat<f64>) -> bool {
-        match name {
-            A => self.a.copy_from(value),
-            BEND => self.bend.copy_from(value),
-            _ => return false,
+        if name == A {
+            self.a.copy_from(value);
+            return true;
         }
-        true
+        let layer = (0..self.bends.len()).find(|&layer| self::name(layer) == name);
+        if let Some(layer) = layer {
+            self.bends[layer].copy_from(value);
+        }
+        layer.is_some()
     }
 
     fn gradient(&self) -> Tensors {
         let mut gradient = Tensors::default();
         gradient.put(A, self.d_a.clone());
-        gradient.put(BEND, self.d_bend.clone());
+        for (layer, d_bend) in self.d_bends.iter().enumerate() {
+            gradient.put(&name(layer), d_bend.clone());
+        }
         gradient
     }
 }

@@ -142,10 +142,10 @@ impl Trainer {
 }
 
 /// Innovations: 1 for every density that they have, 0 for the others. Forecasts: order, length and
-/// noise.
+/// noise. Values are never found later than at the start.
 fn to_numbers(novel: &Novel) -> Vec<f64> {
     match novel {
-        Novel::Nothing => Vec::new(),
+        Novel::Nothing | Novel::Values => Vec::new(),
         Novel::Innovations(densities) => {
             let has = |density: &Density| f64::from(densities.contains(density));
             Density::ALL.iter().map(has).collect()

@@ -12,7 +12,8 @@ use crate::config::{Init, MixerKind, Plan};
 use crate::energy::{Judge, Kernel, Novelty};
 use crate::view::data::Data;
 use crate::view::second_moments::KernelData;
-use strt_classic::kernel::{AGREEMENT, Form, Novel};
+use faer::Mat;
+use strt_classic::kernel::{AGREEMENT, Form, Novel, Values};
 use strt_classic::{Components, Fast, Method, Unmixing};
 use strt_signal::rows::Rows;
 
@@ -27,6 +28,10 @@ const UNCERTAIN_STEPS: (usize, usize) = (500, 1500);
 /// Nats per sample and source that forecasts must gain where the mixing is bent. Bends alone let
 /// Gaussian sources seem to gain up to 0.08; chaotic ones gain 0.17 and more behind three layers.
 const BENT_GAIN: f64 = 0.12;
+
+/// Nats per sample and source that heavy tails under a changing variance must gain. Bent mixtures of
+/// sources that have them gain 0.03 and more, those of Gaussian sources up to 0.01.
+const HEAVY_GAIN: f64 = 0.025;
 
 /// What the kernel energy found.
 #[derive(Clone, Debug)]
@@ -88,6 +93,12 @@ impl Kernels {
             let forecasts = false;
             found = Fast { forecasts, ..fast }.solve(&components)?;
         }
+        if bent && found.novel == Novel::Nothing && found.forms.iter().all(Form::is_of_variances) {
+            let heavy = heavy_tails(&components, &found.unmixing.matrix);
+            if heavy >= HEAVY_GAIN * k as f64 {
+                found.novel = Novel::Values;
+            }
+        }
         // Without steps nobody asks.
         let certain = plan.steps == 0
             || found.novel.is_something()
@@ -122,6 +133,7 @@ impl Kernels {
                 Some(Judge::innovations(densities, lags, n))
             }
             Novel::Forecasts(shape) => Some(Judge::forecasts(*shape)),
+            Novel::Values => Some(Judge::values()),
         };
         // Samples are read in the windows of the networks.
         let judge = (plan.kernel < 1.0).then(judge).flatten();
@@ -131,6 +143,19 @@ impl Kernels {
             Kernel::new(energy, novelty, k, r)
         })
     }
+}
+
+/// Nats per sample by which heavy tails describe the values of all sources of A better than a
+/// Gaussian, under variances that change.
+fn heavy_tails(components: &Components<'_>, a: &Mat<f64>) -> f64 {
+    let sources = components.whitened() * a;
+    let rows = components.rows();
+    let mut values = Values::new(sources.nrows());
+    let of_source = |j: usize| {
+        values.read(sources.col_as_slice(j), |t| rows.is_valid(t));
+        values.best().map_or(0.0, |(_, nats)| nats)
+    };
+    (0..sources.ncols()).map(of_source).sum()
 }
 
 /// The least steps at the first rate of a run on `n_samples` complete samples.

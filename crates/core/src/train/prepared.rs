@@ -2,7 +2,7 @@
 //! whitening, and what the kernel energy alone makes of them.
 
 use super::kernels::{self, Kernels};
-use crate::config::{Branches, Config, Init, Plan};
+use crate::config::{Branches, Config, Coordinates, Init, Plan};
 use crate::energy::Transformer;
 use crate::preprocess::observations::Observations;
 use crate::preprocess::{ChannelScaling, ChannelScalingOptions, DEFAULT_RANK_TOLERANCE, Whitening};
@@ -53,7 +53,13 @@ impl Prepared {
             recording.channel_names(),
             DEFAULT_RANK_TOLERANCE,
         )?;
-        Prepared::with(recording, plan, scaling, whitening, observations)
+        let mut prepared = Prepared::with(recording, plan, scaling, whitening, observations)?;
+        // What tells more than second moments do can judge a map that bends more.
+        let bent = prepared.plan.coordinates == Coordinates::Neural;
+        if bent && config.sources.layers.is_none() && prepared.judges_novelty() {
+            prepared.plan = prepared.plan.with_two_layers(config);
+        }
+        Ok(prepared)
     }
 
     /// Prepares the data with preprocessing that was fitted on another recording.

@@ -63,7 +63,7 @@ impl Trainer {
         let Some(found) = &kernels.solution else {
             return;
         };
-        let Some(map) = self.model.space.map().filter(|map| map.bend.is_none()) else {
+        let Some(map) = self.model.space.map().filter(|map| map.bends.is_empty()) else {
             return;
         };
         let proposed = moves::like(&found.matrix, &map.linear);
@@ -80,7 +80,7 @@ impl Trainer {
         if !wanted || self.movable().is_none() {
             return;
         }
-        let Some(map) = self.model.space.map().filter(|map| map.bend.is_some()) else {
+        let Some(map) = self.model.space.map().filter(|map| !map.bends.is_empty()) else {
             return;
         };
         // Components of a long recording are formed for this alone, and let go.

@@ -91,11 +91,11 @@ pub fn nonlinear() -> Config {
     config
 }
 
-/// A nonlinear run with sources that are a map of the channels, bent from step 8 on.
+/// A nonlinear run with sources that are a map of the channels in two layers, bent from step 8 on.
 pub fn neural() -> Config {
     let mut config = nonlinear();
     config.sources.coordinates = Some(Coordinates::Neural);
-    config.sources.hidden = 5;
+    (config.sources.hidden, config.sources.layers) = (5, Some(2));
     config.weights.energy_block = Some(20);
     config
 }
@@ -141,7 +141,7 @@ pub fn scatter(trainer: &mut Trainer) {
         let size = match &name[..] {
             "space.s" => 0.6,
             "space.a" | "space.e" => 0.5,
-            "space.bend" => 0.8,
+            "space.bend" | "space.bend.2" => 0.8,
             "mixer" => 0.2,
             "controller.raw_gaps" => 1.0,
             _ => 0.4, // networks

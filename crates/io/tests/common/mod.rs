@@ -107,7 +107,7 @@ pub fn assert_same(a: &Separation, b: &Separation) {
     assert_eq!(a.scaling, b.scaling);
     assert_eq!(a.whitening, b.whitening);
     mats(a.unmixing.linear(), b.unmixing.linear());
-    assert_eq!(a.unmixing.bend(), b.unmixing.bend());
+    assert_eq!(a.unmixing.bends(), b.unmixing.bends());
     assert_eq!(a.gauge, b.gauge);
     assert_eq!(a.scales, b.scales);
     assert_eq!(a.terms, b.terms);
