@@ -54,6 +54,9 @@ pub trait Inspect {
     /// What the kernel energy judges beside second moments.
     fn judged_beside(&self) -> Beside;
 
+    /// All layers of a map of the components take part from now on.
+    fn deepen(&mut self);
+
     /// M_θ.
     fn mixer(&self) -> &dyn Mixer;
 
@@ -168,6 +171,10 @@ impl Inspect for Trainer {
     fn judged_beside(&self) -> Beside {
         let kernels = self.prepared.kernels.as_ref();
         kernels.map_or(Beside::Nothing, |kernels| kernels.novel.kind())
+    }
+
+    fn deepen(&mut self) {
+        self.model.space.deepen();
     }
 
     fn mixer(&self) -> &dyn Mixer {

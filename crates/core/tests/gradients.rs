@@ -106,6 +106,7 @@ fn compare(what: &str, group: &str, analytic: &[f64], numeric: &[f64]) {
 #[track_caller]
 fn check(what: &str, config: &Config, recording: &Recording) {
     let mut trainer = Trainer::new(recording, config).unwrap();
+    trainer.deepen();
     scatter(&mut trainer);
     trainer.evaluate_at(0);
     let gradient = trainer.gradient();
@@ -170,7 +171,7 @@ fn check_switches(index: u32) {
     let on = |i: u32| bits >> i & 1 == 1;
     let mut config = tiny();
     config.sources.coordinates = Some(coordinates);
-    config.sources.layers = Some(1 + bits.count_ones() as usize % 2);
+    config.sources.layers = 1 + bits.count_ones() as usize % 2;
     config.sources.standardize = on(0);
     config.mixer.decoder_standardization = on(1);
     config.mixer.elimination = if on(2) {
@@ -402,7 +403,7 @@ fn pieces() {
         ] {
             let mut config = tiny();
             config.sources.coordinates = Some(coordinates);
-            config.sources.layers = Some(3);
+            config.sources.layers = 3;
             config.mixer.kind = kind;
             (config.branches.crop, config.optimizer.block) = (9, block);
             check(&format!("pieces, blocks of {block}"), &config, &recording());
@@ -417,7 +418,7 @@ fn recordings_in_blocks() {
         let mut config = tiny();
         if on(6) {
             config.sources.coordinates = Some(Coordinates::Neural);
-            config.sources.layers = Some(1 + bits.count_ones() as usize % 2);
+            config.sources.layers = 1 + bits.count_ones() as usize % 2;
         }
         (config.branches.crop, config.optimizer.block) = (9, 8);
         config.sources.unlock = Some(if on(0) { 0.0 } else { 1.0 });

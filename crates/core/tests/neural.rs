@@ -257,13 +257,12 @@ fn heavy_tails_are_kept_behind_two_layers() {
         let found = match_sources(separation.sources(), &problem.reference().unwrap());
         (found.unwrap().mac(), separation.config().clone())
     };
-    let (found, config) = mac(None);
-    assert_eq!(config.sources.layers, Some(2));
+    let (found, config) = mac(2);
     assert_eq!(
         (config.mixer.hidden, config.mixer.ridge),
         (vec![32, 32], Some(1e-4))
     );
-    let (flat, config) = mac(Some(1));
+    let (flat, config) = mac(1);
     assert_eq!(
         (config.mixer.hidden, config.mixer.ridge),
         (vec![32], Some(2e-3))

@@ -49,7 +49,6 @@ fn nonlinear_run_before_and_after_the_sources_are_free() {
     for coordinates in [Coordinates::Fiber, Coordinates::Neural] {
         let mut config = small(Config::nonlinear(SOURCES));
         config.sources.coordinates = Some(coordinates);
-        config.sources.layers = Some(2);
         check_resume(&config, Start::default(), &[], 1);
         check_resume(&config, Start::default(), &[30], 6);
         config.sources.unlock = Some(1.0); // what never moves has no moments

@@ -16,8 +16,9 @@ use strt_signal::pieces::Pieces;
 /// Why an automatic value is there.
 const FILLED: &str = "its rule has filled it in";
 
-/// The automatic `mixer.ridge` beside two layers: a mixer that cannot follow the map holds it back.
-const TWO_LAYERS_RIDGE: f64 = 1e-4;
+/// The automatic `mixer.ridge` beside several layers: a mixer that cannot follow the map holds it
+/// back.
+const DEEP_RIDGE: f64 = 1e-4;
 
 /// A configuration that fits a recording and can run. Made by [`Config::check`] only.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,8 +51,8 @@ pub struct Plan {
     pub(crate) sources_rate: f64,
     /// How the sources are held.
     pub(crate) coordinates: Coordinates,
-    /// Layers of their map, in neural coordinates.
-    pub(crate) layers: usize,
+    /// Whether all layers of their map are there from the start, in neural coordinates.
+    pub(crate) is_deep: bool,
     /// Where they start.
     pub(crate) init: Init,
     /// Whether the recording is trained through moments and blocks.
@@ -94,18 +95,18 @@ impl Plan {
         (self.config.mixer.elimination == Elimination::LeastSquares).then_some(self.ridge)
     }
 
-    /// This plan with two layers, where the configuration leaves that to what tells the sources
-    /// apart. What mixes them needs as many.
-    pub(crate) fn with_two_layers(mut self, given: &Config) -> Plan {
-        self.layers = 2;
-        self.config.sources.layers = Some(2);
-        let mlp = self.config.mixer.kind == MixerKind::Mlp;
-        if mlp {
-            self.config.mixer.hidden.extend(given.mixer.hidden.last());
-        }
-        if mlp && given.mixer.ridge.is_none() {
-            self.ridge = TWO_LAYERS_RIDGE;
-            self.config.mixer.ridge = Some(self.ridge);
+    /// This plan with all layers from the start; the mixer follows what the map can do. `given` is
+    /// the configuration before automatic values were chosen.
+    pub(crate) fn deep(mut self, given: &Config) -> Plan {
+        let layers = self.config.sources.layers;
+        self.is_deep = true;
+        let mixer = &mut self.config.mixer;
+        if mixer.kind == MixerKind::Mlp && layers > 1 {
+            let last = mixer.hidden[mixer.hidden.len() - 1];
+            let n_hidden = layers.max(mixer.hidden.len());
+            mixer.hidden.resize(n_hidden, last);
+            self.ridge = given.mixer.ridge.unwrap_or(DEEP_RIDGE);
+            mixer.ridge = Some(self.ridge);
         }
         self
     }
@@ -235,7 +236,7 @@ impl Config {
             kernel: kappa.map_or(0.0, |_| weights.kernel.expect(FILLED)),
             phi: kappa.map_or(Phi::Raw, |kappa| Phi::Log { kappa }),
             ridge: config.mixer.ridge.expect(FILLED),
-            layers: config.sources.layers.expect(FILLED),
+            is_deep: false,
             sources_rate: optimizer.rates.sources.expect(FILLED),
             coordinates,
             init: config.sources.init.expect(FILLED),

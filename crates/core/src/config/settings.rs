@@ -101,12 +101,14 @@ sections! {
             };
         /// Units h of the map in `neural` coordinates.
         hidden: usize = 32, within from_to(1.0, 4096.0);
-        /// Layers of the map in `neural` coordinates, each a bend of what the one before puts out.
-        layers: Option<usize> = None, within from_to(1.0, 16.0),
-            automatic "1; 2 where forecasts, or heavy tails under a changing variance, are judged \
-                       from the start. `mixer.hidden` then has its last size twice, and \
-                       `mixer.ridge` is 1e-4 unless it is given"
-            |_, _| Some(1);
+        /// Layers of the map in `neural` coordinates, at most, each a bend of what the one before puts
+        /// out.
+        ///
+        /// All but the first wait until the sources have come to rest and forecasts are judged: less
+        /// does not tell a map that bends so much from a wrong one. Where heavy tails under a
+        /// changing variance are judged they are there from the start; `mixer.hidden` then has its
+        /// last size as often as there are layers, and `mixer.ridge` is 1e-4 unless it is given.
+        layers: usize = 2, within from_to(1.0, 16.0);
         /// Feed branches and smoothness with sources of mean 0 and variance 1, which fixes the
         /// gauge.
         standardize: bool = true;

@@ -7,7 +7,8 @@
 //! One layer of tanh units undoes a bent channel; what several layers have mixed takes a second
 //! one. The later layers need no matrix of their own: A and the first V are before them, the next V
 //! behind. The volume is the product of those of the layers. In: components, parameters. Out: the
-//! sources, the volume, gradients. The layers themselves are in [`super::bend`].
+//! sources, the volume, gradients. How many bends there are is up to the caller, from call to call.
+//! The layers themselves are in [`super::bend`].
 
 use super::bend::{self, Bend};
 use faer::linalg::matmul::matmul;
@@ -130,14 +131,15 @@ impl Layers {
         d_s: MatRef<'a, f64>,
         d_bends: &mut [Mat<f64>],
     ) -> MatRef<'a, f64> {
-        if self.later.is_empty() {
+        if bends.len() == 1 {
             self.first.backward(&bends[0], z, d_s, &mut d_bends[0]);
             return d_s;
         }
         let d = &mut self.d;
         d.copy_from(d_s);
-        let parameters = bends[1..].iter().zip(&mut d_bends[1..]);
-        for (layer, (bend, d_bend)) in self.later.iter_mut().zip(parameters).rev() {
+        for l in (1..bends.len()).rev() {
+            let (layer, bend) = (&mut self.later[l - 1], &bends[l]);
+            let d_bend = &mut d_bends[l];
             let input = layer.input.as_ref();
             layer.bend.backward(bend, input, d.as_ref(), d_bend);
             layer.bend.add_input_gradient(bend, d.as_mut());

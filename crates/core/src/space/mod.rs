@@ -169,6 +169,9 @@ pub(crate) trait SourceSpace: Send {
         let _ = map;
     }
 
+    /// All layers of the map take part from now on, where it has some that wait. S stays as it is.
+    fn deepen(&mut self) {}
+
     /// S as a map of the components, where it is one.
     fn map(&self) -> Option<ComponentMap>;
 

@@ -1,7 +1,7 @@
 //! Neural coordinates: S is a smooth map of the whitened components, Zw·A and bends one after the
 //! other ([`super::layers`]).
 //!
-//! The bends are 0 until they are unlocked. A map has a volume, which takes the place of det C in
+//! The bends are 0 until they are unlocked; all but the first wait until the space is deepened. A map has a volume, which takes the place of det C in
 //! L_sep (they are the same for V = 0), so that J remains a likelihood.
 
 use super::bend;
@@ -39,6 +39,7 @@ struct Neural {
     d_a: Mat<f64>,
     adam: AdamGroup, // of A
     bends: Vec<Mat<f64>>,
+    active: usize, // the first so many of them are in the map
     d_bends: Vec<Mat<f64>>,
     bend_adams: Vec<AdamGroup>, // none where the bends never move
     rows: Layers,               // the bends over the rows of a step
@@ -56,7 +57,7 @@ pub(super) fn new(
     // Of given sources the part that is not linear need not be a map of the channels.
     let a = initial_linear(parts, &initial, rng);
     let k = a.ncols();
-    let (shape, n_layers) = (config.sources.bend_shape(k), parts.plan.layers);
+    let (shape, n_layers) = (config.sources.bend_shape(k), config.sources.layers);
     let moves = parts.plan.unlock_step.is_some();
     let (view, excerpts) =
         parts
@@ -72,6 +73,7 @@ pub(super) fn new(
         bend_adams: (0..if moves { n_layers } else { 0 })
             .map(|_| AdamGroup::new(shape.0, shape.1))
             .collect(),
+        active: if parts.plan.is_deep { n_layers } else { 1 },
         rows: Layers::new(view.n_rows(), k, config.sources.hidden, n_layers),
         phase: 0.0,
         view,
@@ -88,7 +90,7 @@ impl SourceSpace for Neural {
         self.d_a.fill(0.0);
         self.d_bends.iter_mut().for_each(|d| d.fill(0.0));
         self.phase = excerpt.phase;
-        let (a, bends, rows) = (&self.a, &self.bends, &mut self.rows);
+        let (a, bends, rows) = (&self.a, &self.bends[..self.active], &mut self.rows);
         self.view.place(excerpt, |z, mut s| {
             matmul(s.as_mut(), Accum::Replace, z, a, 1.0, Par::Seq);
             rows.forward(bends, z, s);
@@ -114,12 +116,12 @@ impl SourceSpace for Neural {
         let gauge = self.view.gauge();
         let divisors = (0..self.a.ncols()).map(|k| gauge.divisor(k));
         let (value, d_log_divisor) = self.rows.volume(
-            (&self.a, &self.bends),
+            (&self.a, &self.bends[..self.active]),
             divisors,
             self.view.rows().view(),
             self.phase,
             weight,
-            (&mut self.d_a, &mut self.d_bends),
+            (&mut self.d_a, &mut self.d_bends[..self.active]),
         );
         self.view.dense().0.add_deviation_gradient(d_log_divisor);
         value
@@ -128,7 +130,10 @@ impl SourceSpace for Neural {
     fn pull_back(&mut self) {
         let (dense, z) = self.view.dense();
         let d_s = dense.close();
-        let d_first = self.rows.backward(&self.bends, z, d_s, &mut self.d_bends);
+        let bends = &self.bends[..self.active];
+        let d_first = self
+            .rows
+            .backward(bends, z, d_s, &mut self.d_bends[..self.active]);
         matmul(
             self.d_a.as_mut(),
             Accum::Add,
@@ -152,7 +157,7 @@ impl SourceSpace for Neural {
                 .update(step, scale, self.d_a.as_ref(), self.a.as_mut());
         }
         if let Some(step) = movement.free {
-            let bends = self.bends.iter_mut().zip(&self.d_bends);
+            let bends = self.bends[..self.active].iter_mut().zip(&self.d_bends);
             for (adam, (bend, d_bend)) in self.bend_adams.iter_mut().zip(bends) {
                 adam.update(step, scale, d_bend.as_ref(), bend.as_mut());
             }
@@ -173,16 +178,16 @@ impl SourceSpace for Neural {
 
     fn sources(&self) -> Mat<f64> {
         self.view
-            .sources(&|z, s| map_rows(&self.a, &self.bends, z, s))
+            .sources(&|z, s| map_rows(&self.a, &self.bends[..self.active], z, s))
     }
 
     fn judged_sources(&self) -> Mat<f64> {
         self.view
-            .judged_sources(&|z, s| map_rows(&self.a, &self.bends, z, s))
+            .judged_sources(&|z, s| map_rows(&self.a, &self.bends[..self.active], z, s))
     }
 
     fn settle(&mut self) -> Mat<f64> {
-        let (a, bends) = (&self.a, &self.bends);
+        let (a, bends) = (&self.a, &self.bends[..self.active]);
         self.view.settle(&|z, s| map_rows(a, bends, z, s))
     }
 
@@ -193,10 +198,14 @@ impl SourceSpace for Neural {
         }
     }
 
+    fn deepen(&mut self) {
+        self.active = self.bends.len();
+    }
+
     fn map(&self) -> Option<ComponentMap> {
         Some(ComponentMap {
             linear: self.a.clone(),
-            bends: self.bends.clone(),
+            bends: self.bends[..self.active].to_vec(),
         })
     }
 

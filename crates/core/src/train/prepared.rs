@@ -10,6 +10,7 @@ use crate::view::data::Data;
 use crate::view::excerpts::Excerpts;
 use crate::{Recording, Result};
 use std::sync::Arc;
+use strt_classic::kernel::Novel;
 use strt_signal::rows::Rows;
 
 /// A recording made ready for training under a plan.
@@ -54,10 +55,10 @@ impl Prepared {
             DEFAULT_RANK_TOLERANCE,
         )?;
         let mut prepared = Prepared::with(recording, plan, scaling, whitening, observations)?;
-        // What tells more than second moments do can judge a map that bends more.
         let bent = prepared.plan.coordinates == Coordinates::Neural;
-        if bent && config.sources.layers.is_none() && prepared.judges_novelty() {
-            prepared.plan = prepared.plan.with_two_layers(config);
+        let kernels = prepared.kernels.as_ref();
+        if bent && kernels.is_some_and(|kernels| kernels.novel == Novel::Values) {
+            prepared.plan = prepared.plan.deep(config);
         }
         Ok(prepared)
     }

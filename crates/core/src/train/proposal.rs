@@ -5,7 +5,8 @@
 //! reason. J of both places, with the same windows and masks, tells, if it is remembered that the
 //! networks have learned in one of them. Bent sources are turned to that place as they are bent
 //! (`turn.rs`); where innovations or forecasts are found there that tell them apart, these are
-//! judged from then on, and J need not be asked.
+//! judged from then on, and J need not be asked. Where forecasts are judged, then or before, the
+//! further layers of the map begin to take part.
 
 use super::convergence::Turning;
 use super::kernels::Kernels;
@@ -18,7 +19,7 @@ use crate::mixer::Mixer;
 use crate::space::ComponentMap;
 use std::any::Any;
 use std::sync::Arc;
-use strt_classic::kernel::Novel;
+use strt_classic::kernel::{Beside, Novel};
 
 /// Draws of windows and masks by which two places are compared.
 const DRAWS: usize = 8;
@@ -76,6 +77,10 @@ impl Trainer {
     pub(super) fn consider_turn(&mut self) {
         let plan = &self.prepared.plan;
         let config = plan.config();
+        if self.prepared.judges_novelty() {
+            self.deepen();
+            return;
+        }
         let wanted = config.sources.standardize && self.convergence.turns < MOST_TURNS;
         if !wanted || self.movable().is_none() {
             return;
@@ -112,7 +117,20 @@ impl Trainer {
         }
     }
 
-    /// Judges this beside second moments from now on; false where the energy is one that cannot.
+    /// Lets all layers of the map take part, where the first has done what it can, once.
+    fn deepen(&mut self) {
+        let deep = self.prepared.plan.is_deep || self.convergence.turns > 0;
+        let map = self.model.space.map();
+        if deep || !map.is_some_and(|map| !map.bends.is_empty()) {
+            return;
+        }
+        self.model.space.deepen();
+        self.convergence.begin_again(self.step);
+        self.turning = Turning::default();
+    }
+
+    /// Judges this beside second moments from now on; false where the energy is one that cannot. Of a
+    /// map of forecasts all layers take part.
     pub(super) fn judge(&mut self, novel: Novel) -> bool {
         let plan = &self.prepared.plan;
         let Some(kernels) = self.prepared.kernels.as_deref() else {

@@ -91,11 +91,11 @@ pub fn nonlinear() -> Config {
     config
 }
 
-/// A nonlinear run with sources that are a map of the channels in two layers, bent from step 8 on.
+/// A nonlinear run with sources that are a map of the channels, bent from step 8 on.
 pub fn neural() -> Config {
     let mut config = nonlinear();
     config.sources.coordinates = Some(Coordinates::Neural);
-    (config.sources.hidden, config.sources.layers) = (5, Some(2));
+    config.sources.hidden = 5;
     config.weights.energy_block = Some(20);
     config
 }
