@@ -153,7 +153,7 @@
 //! | `space.s` | T×K | S, in direct coordinates |
 //! | `space.a` | K×K | A, in fiber and neural coordinates |
 //! | `space.e` | T×K | E, in fiber coordinates where it is free |
-//! | `space.bend` | h×(2K+1) | Uᵀ, b and V, in neural coordinates |
+//! | `space.bend`, `space.bend.2`, … | h×(2K+1) | Uᵀ, b and V of every layer, in neural coordinates |
 //! | `mixer` | any×1 | θ |
 //! | `controller.raw_gaps` | (K+1)×1 | η |
 //! | `energy.network.<k·R + r>` | n×1 | the networks; `energy.updates` counts their updates |

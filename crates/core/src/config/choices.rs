@@ -46,7 +46,7 @@ choices! {
         Direct = "direct",
         /// S = Zw·A + E: one collective direction per pair of sources.
         Fiber = "fiber",
-        /// S = Zw·A + tanh(Zw·U + b)·V: a smooth map of the components.
+        /// S = Zw·A + tanh(Zw·U + b)·V, in one layer or several: a smooth map of the components.
         ///
         /// Its volume takes the place of det C in the separation term `log_det`, which makes J a
         /// likelihood under nonlinear mixing too.

@@ -3,7 +3,8 @@
 //! ```text
 //! direct: S is the parameter
 //! fiber:  S = Zw·A + E      Zw whitened components (T×K), A (K×K), E (T×K) free once unlocked
-//! neural: S = Zw·A + tanh(Zw·U + b)·V, with U, b and V ([`bend`]) free once unlocked
+//! neural: S = Zw·A + tanh(Zw·U + b)·V, with U, b and V free once unlocked, and further such
+//!         layers on top ([`layers`])
 //! ```
 //!
 //! The first two span every S; only the path of the optimiser differs. In fiber coordinates one

@@ -148,6 +148,9 @@ impl Trainer {
         };
         let share = start::share(plan.kernel, &kernel);
         blend.set_kernel(kernel, share);
+        if kernels.novel.kind() == Beside::Forecasts {
+            self.model.space.deepen();
+        }
         self.prepared.kernels = Some(Arc::new(kernels));
         true
     }
