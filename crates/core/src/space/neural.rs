@@ -213,7 +213,7 @@ impl SourceSpace for Neural {
         to.put(A, self.a.clone());
         self.adam.save(A, to);
         for (layer, bend) in self.bends.iter().enumerate() {
-            to.put(&name(layer), bend.clone());
+            to.put(name(layer), bend.clone());
         }
         for (layer, adam) in self.bend_adams.iter().enumerate() {
             adam.save(&name(layer), to);
@@ -248,7 +248,7 @@ impl SourceSpace for Neural {
         let mut gradient = Tensors::default();
         gradient.put(A, self.d_a.clone());
         for (layer, d_bend) in self.d_bends.iter().enumerate() {
-            gradient.put(&name(layer), d_bend.clone());
+            gradient.put(name(layer), d_bend.clone());
         }
         gradient
     }

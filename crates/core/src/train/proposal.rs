@@ -121,7 +121,7 @@ impl Trainer {
     fn deepen(&mut self) {
         let deep = self.prepared.plan.is_deep || self.convergence.turns > 0;
         let map = self.model.space.map();
-        if deep || !map.is_some_and(|map| !map.bends.is_empty()) {
+        if deep || map.is_none_or(|map| map.bends.is_empty()) {
             return;
         }
         self.model.space.deepen();
