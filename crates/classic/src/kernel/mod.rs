@@ -4,9 +4,9 @@
 //! What is minimised is the kernel energy of StrTransformer alone ([`Form`]): entropies per sample
 //! from powers in bands of frequencies, or from the log-determinants of Toeplitz matrices of lagged
 //! moments. After one pass over the recording ([`Moments`]) neither value nor gradient depends on
-//! its length, so that it takes milliseconds. Two forms are fitted roughly, the spectrum and the variances of blocks, and the
-//! one that describes the sources in fewer bits is taken ([`Solution`]): sources of changing
-//! variance need the second, and all others must not have it. Where a recording has sources of both
+//! its length, so that it takes milliseconds. Two forms are fitted roughly, the spectrum and the
+//! variances of blocks, and the one that describes the sources in fewer bits is taken
+//! ([`Solution`]): sources of changing variance need the second, and all others must not have it. Where a recording has sources of both
 //! kinds, or spectra that change, every source takes the form that suits it. Where the spectrum is
 //! taken and does not tell the sources apart, more is judged with it, if that describes them in
 //! fewer bits: innovations that are not Gaussian ([`Innovations`]) tell sources of one spectrum

@@ -21,8 +21,8 @@ pub enum Beside {
     Innovations,
     /// Forecasts that are not linear.
     Forecasts,
-    /// Heavy tails under variances that change. A search does not ask them: mixtures of such sources
-    /// are told apart by their variances.
+    /// Heavy tails under variances that change. A search does not ask them: mixtures of such
+    /// sources are told apart by their variances.
     Values,
 }
 

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! p is a [`Density`]. The energy of the variances is the likelihood of samples that are Gaussian
-//! within a block; less J it is that of samples of this density, so that the map of a bent source is
-//! not chosen to make it Gaussian there when it is not. It is the counterpart of
+//! within a block; less J it is that of samples of this density, so that the map of a bent source
+//! is not chosen to make it Gaussian there when it is not. It is the counterpart of
 //! [`super::Innovations`] for sources that variances tell apart and not spectra.
 //!
 //! In: samples of a source. Out: J, and its gradient in them.
@@ -88,7 +88,7 @@ impl Values {
     }
 
     /// J of a density, and its gradient in the samples that were read, times `factor`, added to
-    /// `d_samples`. The deviation of a block follows its samples, so that their scale has no effect.
+    /// `d_samples`. The deviation of a block follows its samples: their scale has no effect.
     pub fn evaluate(&self, density: Density, factor: f64, d_samples: &mut [f64]) -> f64 {
         let n = self.x.len() as f64;
         let mut nats = 0.0;

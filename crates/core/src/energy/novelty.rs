@@ -7,8 +7,8 @@
 //! ```
 //!
 //! with J_k of [`strt_classic::kernel::Innovations`], G_k of [`strt_classic::kernel::Forecast`] and
-//! the last J_k of [`strt_classic::kernel::Values`], read in one window of every source: the longest of those that the networks read in the same
-//! step. A recording has one of them where the kernel energy alone has found that it describes the
+//! the last J_k of [`strt_classic::kernel::Values`], read in one window of every source: the longest
+//! of those that the networks read in the same step. A recording has one of them where the kernel energy alone has found that it describes the
 //! sources better; then it tells apart what spectra do not, and holds sources of which networks
 //! learn little, or learn by heart, in their place.
 //!

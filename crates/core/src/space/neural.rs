@@ -1,8 +1,9 @@
 //! Neural coordinates: S is a smooth map of the whitened components, Zw·A and bends one after the
 //! other ([`super::layers`]).
 //!
-//! The bends are 0 until they are unlocked; all but the first wait until the space is deepened. A map has a volume, which takes the place of det C in
-//! L_sep (they are the same for V = 0), so that J remains a likelihood.
+//! The bends are 0 until they are unlocked; all but the first wait until the space is deepened. A
+//! map has a volume, which takes the place of det C in L_sep (they are the same for V = 0), so that
+//! J remains a likelihood.
 
 use super::bend;
 use super::layers::{self, Layers, map_rows};

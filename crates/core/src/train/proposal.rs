@@ -129,8 +129,8 @@ impl Trainer {
         self.turning = Turning::default();
     }
 
-    /// Judges this beside second moments from now on; false where the energy is one that cannot. Of a
-    /// map of forecasts all layers take part.
+    /// Judges this beside second moments from now on; false where the energy is one that cannot.
+    /// Under forecasts all layers of the map take part.
     pub(super) fn judge(&mut self, novel: Novel) -> bool {
         let plan = &self.prepared.plan;
         let Some(kernels) = self.prepared.kernels.as_deref() else {
