@@ -77,9 +77,9 @@
 //! ```
 //!
 //! a smooth map of the components that is bent from a second stage on, and once more by
-//! S + tanh(S·U + b)·V, where what is judged can tell a map that bends so much from a wrong one. Its volume
-//! takes the place of det C (for V = 0 they are the same), so that J remains a likelihood. Such a source is
-//! determined up to a monotone map of its own; which one it is shown in is a setting ([`scale`]).
+//! S + tanh(S·U + b)·V, where what is judged can tell a map that bends so much from a wrong one. Its
+//! volume takes the place of det C (for V = 0 they are the same), so that J remains a likelihood.
+//! Such a source is determined up to a monotone map of its own; which one it is shown in is a setting ([`scale`]).
 //! In *fiber* coordinates S = Zw·A + E with E (T×K) free in every sample, each source at the pace
 //! at which its networks predict it; in *direct* ones S itself is free, as in the paper. The linear
 //! output layer of the mixer is eliminated by least squares in every step (variable projection), so
